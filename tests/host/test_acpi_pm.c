@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/host/fake_env.h"
+#include "hv/dev/acpi_pm.h"
+
+#define SCI ACPI_SCI_IRQ
+
+static void count_off(void *ctx)
+{
+	++*(unsigned *)ctx;
+}
+
+static void timer_counts_and_wraps(void **s)
+{
+	struct fake_env e;
+	struct acpi_pm p;
+	unsigned off = 0;
+
+	(void)s;
+	fake_env_init(&e);
+	acpi_pm_init(&p, &e.env, count_off, &off);
+	assert_int_equal(acpi_pm_ops.read(&p, 8, 4), 0);
+	e.now = 1000000000;
+	assert_int_equal(acpi_pm_ops.read(&p, 8, 4), ACPI_PM_TIMER_HZ);
+	assert_int_equal(acpi_pm_ops.read(&p, 9, 1), ACPI_PM_TIMER_HZ >> 8 & 0xff);
+	acpi_pm_ops.write(&p, 8, 4, 0);
+	assert_int_equal(acpi_pm_ops.read(&p, 8, 4), ACPI_PM_TIMER_HZ);
+	e.now = 1300ULL * 1000000000;
+	assert_int_equal(acpi_pm_ops.read(&p, 8, 4), (uint32_t)(1300ULL * ACPI_PM_TIMER_HZ));
+	/* Reads past the block give nothing and touch nothing. */
+	assert_int_equal(acpi_pm_ops.read(&p, 11, 8) >> 8, 0);
+	acpi_pm_ops.write(&p, 11, 8, ~0ULL);
+}
+
+static void timer_status_raises_sci(void **s)
+{
+	struct fake_env e;
+	struct acpi_pm p;
+	unsigned off = 0;
+	uint64_t due;
+
+	(void)s;
+	fake_env_init(&e);
+	acpi_pm_init(&p, &e.env, count_off, &off);
+	assert_int_equal(acpi_pm_next_deadline_ns(&p), DEV_NO_DEADLINE);
+	acpi_pm_ops.write(&p, 2, 2, 0x0001);
+	due = acpi_pm_next_deadline_ns(&p);
+	e.now = due - 2;
+	acpi_pm_poll(&p);
+	assert_false(e.line[SCI]);
+	e.now = due;
+	acpi_pm_poll(&p);
+	assert_true(e.line[SCI]);
+	assert_int_equal(acpi_pm_next_deadline_ns(&p), DEV_NO_DEADLINE);
+	assert_int_equal(acpi_pm_ops.read(&p, 0, 2), 0x0001);
+	acpi_pm_ops.write(&p, 0, 2, 0x0001);
+	assert_false(e.line[SCI]);
+	assert_true(acpi_pm_next_deadline_ns(&p) > due);
+	e.now = acpi_pm_next_deadline_ns(&p);
+	acpi_pm_poll(&p);
+	assert_true(e.line[SCI]);
+	acpi_pm_reset(&p);
+	assert_false(e.line[SCI]);
+}
+
+static void power_button_and_enable(void **s)
+{
+	struct fake_env e;
+	struct acpi_pm p;
+	unsigned off = 0;
+
+	(void)s;
+	fake_env_init(&e);
+	acpi_pm_init(&p, &e.env, count_off, &off);
+	acpi_pm_power_button(&p);
+	assert_false(e.line[SCI]);
+	acpi_pm_ops.write(&p, 3, 1, 0xff);
+	assert_true(e.line[SCI]);
+	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0x01000100);
+	acpi_pm_ops.write(&p, 1, 1, 0x01);
+	assert_false(e.line[SCI]);
+	acpi_pm_ops.write(&p, 0, 4, 0xffffffff);
+	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0x01010000);
+}
+
+static void s5_powers_off(void **s)
+{
+	struct fake_env e;
+	struct acpi_pm p;
+	unsigned off = 0;
+
+	(void)s;
+	fake_env_init(&e);
+	acpi_pm_init(&p, &e.env, count_off, &off);
+	assert_int_equal(acpi_pm_ops.read(&p, 4, 2), 0x0001);
+	acpi_pm_ops.write(&p, 4, 2, 5 << 10);
+	assert_int_equal(off, 0);
+	assert_int_equal(acpi_pm_ops.read(&p, 4, 2), 5 << 10 | 1);
+	acpi_pm_ops.write(&p, 4, 2, 4 << 10 | 1 << 13);
+	assert_int_equal(off, 0);
+	acpi_pm_ops.write(&p, 4, 2, 5 << 10 | 1 << 13);
+	assert_int_equal(off, 1);
+	assert_int_equal(acpi_pm_ops.read(&p, 4, 2), 5 << 10 | 1);
+	acpi_pm_ops.write(&p, 5, 1, 5 << 2 | 1 << 5);
+	assert_int_equal(off, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(timer_counts_and_wraps),
+		cmocka_unit_test(timer_status_raises_sci),
+		cmocka_unit_test(power_button_and_enable),
+		cmocka_unit_test(s5_powers_off),
+	};
+	return cmocka_run_group_tests_name("acpi_pm", t, NULL, NULL);
+}
