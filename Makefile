@@ -10,7 +10,7 @@ endif
 # PURE has no privileged instruction: it is built for the hypervisor and, with
 # the sanitizers, for the host tests.
 PURE := hv/status.c hv/fmt.c $(sort $(wildcard hv/dev/*.c)) \
-	$(wildcard hv/insn_decode.c hv/insn_operand.c hv/insn_exec.c hv/gwalk.c hv/bus.c \
+	$(wildcard $(addprefix hv/insn_,decode.c table.c operand.c exec.c addr.c alu.c string.c) hv/gwalk.c hv/bus.c \
 	hv/cpuid.c hv/msr.c hv/event.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c \
 	hv/guest_acpi.c hv/config.c mm/buddy.c mm/region.c mm/npt.c mm/npte.c mm/flush.c \
 	vmx/vmx_exit_decode.c vmx/vmx_caps.c svm/svm_exit_decode.c svm/svm_caps.c drivers/acpi.c)
