@@ -27,7 +27,7 @@ enum insn_intent { INSN_READ, INSN_MODIFY };
  */
 struct insn_env {
 	void *ctx;
-	/* @size is 1, 2, 4 or 8. */
+	/* @size is 1, 2, 4 or 8; only so many bytes of *@val count. */
 	enum insn_result (*read)(void *ctx, uint64_t linear, unsigned size, enum insn_intent intent,
 				 uint64_t *val, struct insn_fault *f);
 	enum insn_result (*write)(void *ctx, uint64_t linear, unsigned size, uint64_t val,

@@ -88,6 +88,7 @@ static enum insn_result element_access(const struct insn *in, const struct hv_re
 		res = env->read(env->ctx, e->src, in->opsize, INSN_READ, &e->val, f);
 		if (res != INSN_DONE)
 			return res;
+		e->val &= mask_bytes(in->opsize);
 	}
 	if (in->op == INSN_MOVS || in->op == INSN_STOS)
 		return env->write(env->ctx, e->dst, in->opsize, e->val, f);
