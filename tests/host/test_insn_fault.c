@@ -419,6 +419,19 @@ static void string_pointers_wrap(void **s)
 		     VEC_GP);
 }
 
+static void rip_has_32_bits_outside_64_bit_mode(void **s)
+{
+	(void)s;
+	reset(INSN_32);
+	regs.rip = 0xfffffffe;
+	regs.gpr[GPR_RDI] = 0x4000;
+	assert_int_equal(EXEC(INSN_32, "\x8b\x07"), INSN_DONE);
+	assert_int_equal(regs.rip, 0);
+	regs.rip = 0xfffffffe;
+	assert_int_equal(EXEC(INSN_64, "\x8b\x07"), INSN_DONE);
+	assert_int_equal(regs.rip, 0x100000000);
+}
+
 static void not_ours(void **s)
 {
 	(void)s;
@@ -443,6 +456,7 @@ int main(void)
 		cmocka_unit_test(string_stops_at_a_fault),
 		cmocka_unit_test(string_budget),
 		cmocka_unit_test(string_pointers_wrap),
+		cmocka_unit_test(rip_has_32_bits_outside_64_bit_mode),
 		cmocka_unit_test(not_ours),
 	};
 	return cmocka_run_group_tests_name("insn_fault", t, NULL, NULL);
