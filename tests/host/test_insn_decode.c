@@ -362,9 +362,9 @@ static unsigned failures;
 
 static void check_sample(const ZydisDecoder *dec, struct sample *s)
 {
-	ZydisDecodedInstruction z;
-	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
-	struct insn in;
+	static ZydisDecodedInstruction z;
+	static ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	static struct insn in; /* all static: @s keeps pointers to them */
 	enum hv_status st = insn_decode(s->bytes, 15, s->mode, &in);
 	bool valid = ZYAN_SUCCESS(ZydisDecoderDecodeFull(dec, s->bytes, 15, &z, ops));
 	const char *bad = NULL;
