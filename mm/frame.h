@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * frame: all page frames of the machine, in two pools.
+ *
+ * The hypervisor pool holds what we keep for ourselves (page tables, nested
+ * tables, vCPUs, stacks) and is mapped supervisor-only.  The guest pool holds
+ * guest RAM and is mapped as user pages, so that with SMAP a stray access to
+ * guest memory faults; mm/guest_mem.c is the one place that opens that door.
+ * Exhaustion is a status, never a panic.
+ * Called from any CPU; takes the frame lock.
+ */
+#pragma once
+
+#include "boot/handoff.h"
+#include "hv/status.h"
+#include "mm/addr.h"
+
+struct frame_stats {
+	uint64_t hv_total, hv_free;	  /* frames */
+	uint64_t guest_total, guest_free;
+};
+
+/* Splits the machine's free ranges into the two pools.  Boot CPU, once. */
+enum hv_status frame_init(const struct handoff *h) __must_check;
+
+/* The range that the hypervisor pool lies in. */
+struct handoff_range frame_hv_range(void);
+
+/* 2^order zeroed frames of the hypervisor pool as a pointer, or NULL. */
+void *hv_pages_alloc(unsigned order);
+void hv_pages_free(void *p, unsigned order);
+
+/* 2^order frames for guests, content undefined, or HPA_NONE. */
+hpa_t guest_frames_alloc(unsigned order);
+void guest_frames_free(hpa_t a, unsigned order);
+
+struct frame_stats frame_stats(void);
+
+/*
+ * Physical memory as the hypervisor sees it.  Before paging_init() that is the
+ * firmware's identity map, afterwards the direct map.
+ */
+void *hpa_to_ptr(hpa_t a);
+hpa_t ptr_to_hpa(const void *p);
+void frame_use_direct_map(void);

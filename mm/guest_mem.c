@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* guest_mem: the one door to guest memory. */
+#include "mm/guest_mem.h"
+
+#include "hv/vm.h"
+#include "hv/vm_memory.h"
+#include "mm/frame.h"
+#include "mm/paging.h"
+
+static void open_door(void)
+{
+	if (paging_has_smap())
+		__asm__ volatile("stac" : : : "memory", "cc");
+}
+
+static void close_door(void)
+{
+	if (paging_has_smap())
+		__asm__ volatile("clac" : : : "memory", "cc");
+}
+
+/* The host address of @gpa and how many bytes follow it in the same leaf. */
+static enum hv_status locate(struct vm *vm, gpa_t gpa, void **p, uint64_t *left)
+{
+	struct npt_leaf leaf;
+	uint64_t off;
+
+	while (!npt_lookup(&vm->npt, gpa, &leaf)) {
+		switch (vm_memory_fault(vm, gpa)) {
+		case FAULT_DEVICE:
+			return HV_FAULT;
+		case FAULT_NOMEM:
+			return HV_NOMEM;
+		case FAULT_RESOLVED:
+			break;
+		}
+	}
+	off = gpa.v & (BIT64(leaf.shift) - 1);
+	*p = (char *)hpa_to_ptr(leaf.hpa) + off;
+	*left = BIT64(leaf.shift) - off;
+	return HV_OK;
+}
+
+static enum hv_status copy(struct vm *vm, gpa_t gpa, void *buf, size_t len, bool to_guest)
+{
+	char *b = buf;
+
+	while (len) {
+		enum hv_status st;
+		uint64_t left;
+		size_t n;
+		void *p;
+
+		st = locate(vm, gpa, &p, &left);
+		if (st)
+			return st;
+		n = (size_t)min_u64(left, len);
+		open_door();
+		if (to_guest)
+			memcpy(p, b, n);
+		else
+			memcpy(b, p, n);
+		close_door();
+		gpa.v += n;
+		b += n;
+		len -= n;
+	}
+	return HV_OK;
+}
+
+enum hv_status guest_mem_read(struct vm *vm, gpa_t gpa, void *dst, size_t len)
+{
+	return copy(vm, gpa, dst, len, false);
+}
+
+enum hv_status guest_mem_write(struct vm *vm, gpa_t gpa, const void *src, size_t len)
+{
+	return copy(vm, gpa, (void *)(uintptr_t)src, len, true);
+}
+
+enum hv_status guest_mem_cmpxchg(struct vm *vm, gpa_t gpa, unsigned size, uint64_t old,
+				 uint64_t new, uint64_t *seen)
+{
+	enum hv_status st;
+	uint64_t left;
+	void *p;
+
+	if (gpa.v & (size - 1))
+		return HV_INVAL;
+	st = locate(vm, gpa, &p, &left);
+	if (st)
+		return st;
+	open_door();
+	if (size == 4) {
+		uint32_t o = (uint32_t)old;
+
+		__atomic_compare_exchange_n((uint32_t *)p, &o, (uint32_t)new, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		*seen = o;
+	} else {
+		__atomic_compare_exchange_n((uint64_t *)p, &old, new, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+		*seen = old;
+	}
+	close_door();
+	return HV_OK;
+}
+
+void guest_mem_clear_frame(hpa_t hpa, unsigned order)
+{
+	open_door();
+	memset(hpa_to_ptr(hpa), 0, PAGE_SIZE << order);
+	close_door();
+}
