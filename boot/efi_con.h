@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * efi_con: text output while boot services run.
+ *
+ * Goes to the firmware's console when there is one and, when the firmware does
+ * not drive a serial port itself, to COM1 as well, so that a machine without
+ * screen or ConOut still tells what it does.  Boot stage only.
+ */
+#pragma once
+
+#include <efi.h>
+
+#include "hv/base.h"
+
+void efi_con_init(EFI_SYSTEM_TABLE *st);
+void efi_con_printf(const char *f, ...) __printf(1, 2);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* acpi: reads what we need from the firmware's ACPI tables.  Pure. */
+#include "drivers/acpi.h"
+
+struct __packed sdt {
+	char signature[4];
+	uint32_t length;
+	uint8_t revision, checksum;
+	char oem[18];
+	char creator[8];
+};
+_Static_assert(sizeof(struct sdt) == 36, "ACPI 5.2.6");
+
+struct __packed rsdp {
+	char signature[8];
+	uint8_t checksum;
+	char oem[6];
+	uint8_t revision;
+	uint32_t rsdt;
+	uint32_t length;
+	uint64_t xsdt;
+	uint8_t checksum2;
+	uint8_t reserved[3];
+};
+_Static_assert(sizeof(struct rsdp) == 36, "ACPI 5.2.5.3");
+
+#define RSDP_V1_SIZE   20
+#define MAX_TABLE      (256 * KIB)
+#define MAX_TABLES     256
+#define GAS_MEMORY     0
+#define GAS_IO	       1
+
+struct __packed gas {
+	uint8_t space, width, offset, access;
+	uint64_t address;
+};
+_Static_assert(sizeof(struct gas) == 12, "ACPI 5.2.3.2");
+
+static bool sum_is_zero(const struct acpi_reader *r, uint64_t at, uint64_t len)
+{
+	uint8_t buf[64], sum = 0;
+
+	for (uint64_t off = 0; off < len; off += sizeof(buf)) {
+		size_t n = (size_t)min_u64(sizeof(buf), len - off);
+
+		if (!r->read(r->ctx, HPA(at + off), buf, n))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			sum = (uint8_t)(sum + buf[i]);
+	}
+	return !sum;
+}
+
+/* Reads @len bytes at @off of the table, zero-filled beyond its end. */
+static void field(const struct acpi_reader *r, uint64_t at, const struct sdt *h, uint32_t off,
+		  void *dst, uint32_t len)
+{
+	memset(dst, 0, len);
+	if (off <= h->length && len <= h->length - off && !r->read(r->ctx, HPA(at + off), dst, len))
+		memset(dst, 0, len);
+}
+
+static void add_cpu(struct acpi_info *out, uint32_t id, uint32_t flags)
+{
+	if (!(flags & 1))
+		return;
+	if (out->cpu_count < ACPI_MAX_CPUS)
+		out->cpu_apic_id[out->cpu_count++] = id;
+	else
+		out->cpus_beyond++;
+}
+
+static void parse_madt(const struct acpi_reader *r, uint64_t at, const struct sdt *h,
+		       struct acpi_info *out)
+{
+	uint32_t off = 44;
+	uint8_t e[16];
+
+	out->have_madt = true;
+	while (off + 2 <= h->length) {
+		field(r, at, h, off, e, 2);
+		uint8_t type = e[0], len = e[1];
+		uint32_t id, flags;
+
+		if (len < 2 || len > h->length - off)
+			break;
+		if (type == 0 && len >= 8) {
+			field(r, at, h, off, e, 8);
+			memcpy(&flags, e + 4, 4);
+			add_cpu(out, e[3], flags);
+		} else if (type == 9 && len >= 16) {
+			field(r, at, h, off, e, 16);
+			memcpy(&id, e + 4, 4);
+			memcpy(&flags, e + 8, 4);
+			add_cpu(out, id, flags);
+		}
+		off += len;
+	}
+}
+
+static void parse_fadt(const struct acpi_reader *r, uint64_t at, const struct sdt *h,
+		       struct acpi_info *out)
+{
+	uint32_t pm_tmr, pm1a, flags;
+	struct gas reset;
+
+	field(r, at, h, 64, &pm1a, 4);
+	field(r, at, h, 76, &pm_tmr, 4);
+	field(r, at, h, 112, &flags, 4);
+	field(r, at, h, 116, &reset, sizeof(reset));
+	out->pm_timer_port = (uint16_t)pm_tmr;
+	out->pm_timer_32bit = flags & BIT(8);
+	out->pm1a_cnt_port = (uint16_t)pm1a;
+	if ((flags & BIT(10)) && reset.space == GAS_IO && reset.address && reset.address < 0x10000) {
+		out->reset_io = true;
+		out->reset_port = (uint16_t)reset.address;
+		field(r, at, h, 128, &out->reset_value, 1);
+	}
+}
+
+static void parse_hpet(const struct acpi_reader *r, uint64_t at, const struct sdt *h,
+		       struct acpi_info *out)
+{
+	struct gas g;
+
+	field(r, at, h, 40, &g, sizeof(g));
+	if (g.space == GAS_MEMORY)
+		out->hpet_base = g.address;
+}
+
+static void parse_spcr(const struct acpi_reader *r, uint64_t at, const struct sdt *h,
+		       struct acpi_info *out)
+{
+	struct gas g;
+	uint8_t type;
+
+	field(r, at, h, 36, &type, 1);
+	field(r, at, h, 40, &g, sizeof(g));
+	/* 0: 16550, 1: 16450-like, 0x12: 16550 with a parameterized stride. */
+	if ((type > 1 && type != 0x12) || g.space > GAS_IO || !g.address)
+		return;
+	out->have_spcr = true;
+	out->spcr_mmio = g.space == GAS_MEMORY;
+	out->spcr_base = g.address;
+	out->spcr_stride = out->spcr_mmio && g.width >= 32 ? 4 : 1;
+}
+
+static void parse_table(const struct acpi_reader *r, uint64_t at, struct acpi_info *out)
+{
+	static const struct {
+		char signature[5];
+		void (*parse)(const struct acpi_reader *, uint64_t, const struct sdt *,
+			      struct acpi_info *);
+	} known[] = { { "APIC", parse_madt }, { "FACP", parse_fadt }, { "HPET", parse_hpet },
+		      { "SPCR", parse_spcr } };
+	struct sdt h;
+
+	if (!at || !r->read(r->ctx, HPA(at), &h, sizeof(h)))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (memcmp(h.signature, known[i].signature, 4))
+			continue;
+		if (h.length < sizeof(h) || h.length > MAX_TABLE || !sum_is_zero(r, at, h.length))
+			return;
+		known[i].parse(r, at, &h, out);
+	}
+}
+
+enum hv_status acpi_parse(const struct acpi_reader *r, hpa_t rsdp_at, struct acpi_info *out)
+{
+	struct rsdp p = { 0 };
+	uint64_t root, entry;
+	unsigned width = 4;
+	struct sdt h;
+	uint32_t entry32;
+
+	memset(out, 0, sizeof(*out));
+	if (!hpa_valid(rsdp_at) || !r->read(r->ctx, rsdp_at, &p, RSDP_V1_SIZE) ||
+	    memcmp(p.signature, "RSD PTR ", 8) || !sum_is_zero(r, rsdp_at.v, RSDP_V1_SIZE))
+		return HV_NOENT;
+	root = p.rsdt;
+	if (p.revision >= 2 && r->read(r->ctx, rsdp_at, &p, sizeof(p)) && p.xsdt) {
+		root = p.xsdt;
+		width = 8;
+	}
+	if (!r->read(r->ctx, HPA(root), &h, sizeof(h)) || h.length < sizeof(h) ||
+	    h.length > MAX_TABLE || memcmp(h.signature, width == 8 ? "XSDT" : "RSDT", 4) ||
+	    !sum_is_zero(r, root, h.length))
+		return HV_NOENT;
+	for (uint32_t i = 0; i < (h.length - sizeof(h)) / width && i < MAX_TABLES; i++) {
+		if (width == 8) {
+			field(r, root, &h, (uint32_t)sizeof(h) + i * 8, &entry, 8);
+		} else {
+			field(r, root, &h, (uint32_t)sizeof(h) + i * 4, &entry32, 4);
+			entry = entry32;
+		}
+		parse_table(r, entry, out);
+	}
+	return HV_OK;
+}
