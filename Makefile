@@ -1,21 +1,82 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Faultline: `make help` lists the targets.
 B       ?= build
-CC      ?= gcc
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
+SMP     ?= 2
+MEM     ?= 1024
+BACKEND ?= auto
+
+.DEFAULT_GOAL := all
 
 # ---- what is built -----------------------------------------------------------
 # PURE has no privileged instruction: it is built for the hypervisor and, with
-# the sanitizers, for the host tests.
-PURE := hv/status.c hv/fmt.c $(sort $(wildcard hv/dev/*.c)) \
-	$(wildcard $(addprefix hv/insn_,decode.c table.c operand.c exec.c addr.c alu.c string.c) hv/gwalk.c hv/bus.c \
-	hv/cpuid.c hv/msr.c hv/event.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c \
-	hv/guest_acpi.c hv/config.c mm/buddy.c mm/region.c mm/npt.c mm/npte.c mm/flush.c \
-	vmx/vmx_exit_decode.c vmx/vmx_caps.c svm/svm_exit_decode.c svm/svm_caps.c drivers/acpi.c)
+# the sanitizers, for the host tests.  HV is the rest of the hypervisor, BOOT
+# what runs under the firmware only.
+PURE := hv/status.c hv/fmt.c hv/exit.c $(sort $(wildcard hv/dev/*.c)) \
+	$(addprefix hv/insn_,decode.c table.c operand.c exec.c addr.c alu.c string.c) \
+	hv/gwalk.c hv/bus.c hv/cpuid.c hv/event.c hv/guest_acpi.c \
+	hv/load.c hv/load_elf.c hv/e820.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c \
+	mm/buddy.c mm/region.c mm/npt.c mm/npte.c mm/flush.c mm/fault.c \
+	$(wildcard vmx/vmx_exit_decode.c vmx/vmx_caps.c) svm/svm_exit_decode.c svm/svm_caps.c \
+	drivers/acpi.c boot/efi_memmap.c boot/config.c
+BOOT := boot/efi_main.c boot/efi_con.c boot/efi_file.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c
+HV   := $(filter-out $(PURE), $(wildcard hv/*.c mm/*.c vmx/*.c svm/*.c drivers/*.c)) \
+	$(wildcard hv/*.S vmx/*.S svm/*.S)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wundef -Wmissing-prototypes -Werror
+
+# ---- the UEFI image ----------------------------------------------------------
+EFI_INC := -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
+CFLAGS_COMMON := -std=gnu11 -O2 -g -I. -I$(B)/gen $(WARN) -ffreestanding -fpic \
+	-fvisibility=hidden -fshort-wchar -fno-strict-aliasing -fno-builtin \
+	-fno-jump-tables -mno-red-zone -mgeneral-regs-only -mcmodel=small -fcf-protection=none
+CFLAGS_GUARD := -fstack-protector-strong -mstack-protector-guard=global
+ifneq ($(findstring clang,$(shell $(CC) --version)),)
+CFLAGS_SPECULATION := -mretpoline
+else
+CFLAGS_SPECULATION := -mindirect-branch=thunk -mindirect-branch-register
+endif
+CFLAGS_HV   := $(CFLAGS_COMMON) $(CFLAGS_GUARD) $(CFLAGS_SPECULATION)
+CFLAGS_BOOT := $(CFLAGS_COMMON) -fno-stack-protector $(EFI_INC) -DGNU_EFI_USE_MS_ABI -DEFI_FUNCTION_WRAPPER
+
+OBJ_BOOT := $(BOOT:%.c=$(B)/obj/%.o)
+OBJ_HV   := $(patsubst %.S,$(B)/obj/%.o,$(patsubst %.c,$(B)/obj/%.o,$(PURE) $(HV)))
+OBJ      := $(OBJ_BOOT) $(OBJ_HV)
+LIBGCC   := $(shell gcc -print-libgcc-file-name)
+
+.PHONY: all
+all: $(B)/faultline.efi ## the UEFI application, build/faultline.efi
+
+$(OBJ_BOOT): $(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) $(CFLAGS_BOOT) -MMD -c $< -o $@
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) $(CFLAGS_HV) -MMD -c $< -o $@
+$(B)/obj/%.o: %.S
+	@mkdir -p $(@D)
+	@echo "  CC   $<"
+	@$(CC) -I. -MMD -c $< -o $@
+
+# The DSDT's AML as a C array.
+$(B)/gen/guest_dsdt.hex: hv/guest_dsdt.asl
+	@mkdir -p $(@D)
+	@iasl -ve -tc -p $(@D)/guest_dsdt $< >/dev/null
+$(B)/obj/hv/vm.o: $(B)/gen/guest_dsdt.hex
+
+$(B)/faultline.so: $(OBJ) linker.ld
+	@echo "  LD   $@"
+	@ld -nostdlib -znocombreloc -zmax-page-size=4096 --no-warn-rwx-segments --no-undefined \
+	   -T linker.ld -shared -Bsymbolic /usr/lib/crt0-efi-x86_64.o $(OBJ) -o $@ \
+	   /usr/lib/libgnuefi.a /usr/lib/x86_64-linux-gnu/libfdt.a
+$(B)/faultline.efi: $(B)/faultline.so
+	@echo "  EFI  $@"
+	@objcopy -j .text -j .reloc -j .rodata -j .data -j .dynamic -j .rela -j .dynsym \
+	   -j .dynstr --target=efi-app-x86_64 $< $@
 
 # ---- host tests --------------------------------------------------------------
 HOST_CC     ?= clang
@@ -26,12 +87,14 @@ HOST_PURE   := $(PURE:%.c=$(B)/host/%.o)
 
 $(B)/host/%.o: %.c
 	@mkdir -p $(@D)
-	$(HOST_CC) $(HOST_CFLAGS) -MMD -c $< -o $@
+	@echo "  HOST $<"
+	@$(HOST_CC) $(HOST_CFLAGS) -MMD -c $< -o $@
 $(B)/host/libpure.a: $(HOST_PURE) $(B)/host/tests/host/hosted.o
 	@rm -f $@
-	ar rcs $@ $^
+	@ar rcs $@ $^
 $(B)/host/test_%: tests/host/test_%.c $(B)/host/libpure.a
-	$(HOST_CC) $(HOST_CFLAGS) -MMD $< $(B)/host/libpure.a -o $@ -lcmocka $(HOST_LIBS_$*)
+	@echo "  HOST $<"
+	@$(HOST_CC) $(HOST_CFLAGS) -MMD $< $(B)/host/libpure.a -o $@ -lcmocka $(HOST_LIBS_$*)
 HOST_LIBS_insn_decode := -lZydis
 HOST_LIBS_config := -lfdt
 
@@ -39,4 +102,4 @@ HOST_LIBS_config := -lfdt
 check: $(HOST_TESTS) ## host tests only, under a minute
 	@tools/run-host-tests $(HOST_TESTS)
 
--include $(shell find $(B)/host -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/host $(B)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * exit_npf: nested page faults.  RAM is filled (mm/fault.c); anything else is an
+ * access to a device or to nothing, which is decoded and carried out here.
+ */
+#include "hv/exit_dispatch.h"
+#include "hv/guest_virt.h"
+#include "hv/vm.h"
+#include "hv/vm_memory.h"
+
+#define STRING_BUDGET 4096
+/* The same fault at the same place so often means that nothing moves any more. */
+#define REPEATS_MAX   100000
+
+static bool is_stuck(struct vcpu *v, const struct hv_exit *e)
+{
+	if (v->last_npf_gpa != e->npf.gpa.v || v->last_npf_rip != v->regs.rip) {
+		v->last_npf_gpa = e->npf.gpa.v;
+		v->last_npf_rip = v->regs.rip;
+		v->npf_repeats = 0;
+	}
+	return ++v->npf_repeats > REPEATS_MAX;
+}
+
+static void emulate(struct vcpu *v, const struct hv_exit *e)
+{
+	unsigned long long gpa = e->npf.gpa.v;
+	struct insn_fault f = { 0 };
+	struct guest_virt g;
+	enum hv_status st;
+	char bytes[48];
+	struct insn in;
+
+	guest_virt_init(&g, v);
+	st = guest_virt_fetch(&g, &in);
+	if (st == HV_RETRY)
+		return;
+	if (!st && guest_virt_conclude(v, insn_exec(&in, &v->regs, &g.sregs, &g.env, STRING_BUDGET, &f),
+				       &f))
+		return;
+	guest_virt_bytes(&g, bytes, sizeof(bytes));
+	vm_fail(v, "an instruction that accesses %llx is not emulated: %s", gpa, bytes);
+}
+
+void exit_npf(struct vcpu *v, const struct hv_exit *e)
+{
+	unsigned long long gpa = e->npf.gpa.v;
+
+	switch (vm_memory_fault(v->vm, e->npf.gpa)) {
+	case FAULT_RESOLVED:
+		if (is_stuck(v, e))
+			vm_fail(v, "the same fault at %llx again and again", gpa);
+		break;
+	case FAULT_NOMEM:
+		vm_fail(v, "no memory left for its page at %llx: give the machine more or the VMs less",
+			gpa);
+		break;
+	case FAULT_DEVICE:
+		if (e->npf.fetch)
+			vm_fail(v, "executes at %llx, where it has no memory", gpa);
+		else if (e->npf.walk)
+			vm_fail(v, "has page tables at %llx, where it has no memory", gpa);
+		else if (v->reinject.valid)
+			vm_fail(v, "delivers event %u through %llx, where it has no memory",
+				v->reinject.vector, gpa);
+		else
+			emulate(v, e);
+		break;
+	}
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* machine: what the physical machine is made of, and how to end it. */
+#include "hv/machine.h"
+
+#include "drivers/apic.h"
+#include "hv/console.h"
+#include "hv/cpu.h"
+#include "hv/log.h"
+#include "hv/time.h"
+#include "hv/vcpu.h"
+#include "mm/frame.h"
+#include "mm/paging.h"
+
+#define STOP_TIMEOUT_MS 500
+
+enum { EFI_RESET_COLD = 0, EFI_RESET_SHUTDOWN = 2 };
+
+static const struct handoff *handoff __attribute__((section(".data.ro_after_init")));
+static struct acpi_info acpi __attribute__((section(".data.ro_after_init")));
+static struct config_console console __attribute__((section(".data.ro_after_init")));
+static bool stopping;
+static uint32_t stopped;
+
+/* Tables may lie anywhere the firmware has memory; the direct map covers it all. */
+static bool read_physical(void *ctx, hpa_t at, void *dst, size_t len)
+{
+	(void)ctx;
+	if (at.v >= handoff->ram_top || len > handoff->ram_top - at.v)
+		return false;
+	memcpy(dst, hpa_to_ptr(at), len);
+	return true;
+}
+
+const struct acpi_info *machine_describe(const struct handoff *h)
+{
+	handoff = h;
+	if (acpi_parse(&(struct acpi_reader){ NULL, read_physical }, h->rsdp, &acpi))
+		memset(&acpi, 0, sizeof(acpi));
+	return &acpi;
+}
+
+const struct config_console *machine_console(const struct handoff *h)
+{
+	console = h->config.console;
+	if (console.kind != CONSOLE_AUTO)
+		return &console;
+	console.kind = CONSOLE_PORT;
+	if (acpi.have_spcr) {
+		console.kind = acpi.spcr_mmio ? CONSOLE_MMIO : CONSOLE_PORT;
+		console.base = acpi.spcr_base;
+		console.stride = acpi.spcr_stride;
+	}
+	return &console;
+}
+
+bool machine_stopping(void)
+{
+	return __atomic_load_n(&stopping, __ATOMIC_ACQUIRE);
+}
+
+void machine_stop_this_cpu(void)
+{
+	vcpu_unload_current();
+	if (virt)
+		virt->cpu_disable(this_cpu());
+	__atomic_fetch_add(&stopped, 1, __ATOMIC_ACQ_REL);
+	cpu_park();
+}
+
+/* Waits (bounded) until every other CPU has left VMX or SVM operation. */
+static void stop_others(void)
+{
+	__atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < cpu_count; i++)
+		if (cpus[i] != this_cpu())
+			apic_send_ipi(cpus[i]->apic_id, HOST_VEC_KICK);
+	for (int ms = 0; ms < STOP_TIMEOUT_MS; ms++) {
+		if (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) + 1 >= cpu_count)
+			return;
+		time_delay_us(1000);
+	}
+	log_warn("machine: not every CPU has stopped");
+}
+
+static void legacy_reset(void)
+{
+	struct dtable_reg none = { 0, 0 };
+
+	if (acpi.reset_io)
+		outb(acpi.reset_port, acpi.reset_value);
+	time_delay_us(50000);
+	outb(0xcf9, 0x06);
+	time_delay_us(50000);
+	outb(0x64, 0xfe);
+	time_delay_us(50000);
+	__asm__ volatile("lidt %0; int3" : : "m"(none));
+}
+
+static _Noreturn void end(uint32_t how)
+{
+	irq_disable();
+	console_flush();
+	stop_others();
+	vcpu_unload_current();
+	if (virt)
+		virt->cpu_disable(this_cpu());
+	/* The firmware's run-time services want to see physical memory one to one. */
+	if (handoff->reset_system && !paging_map_firmware())
+		handoff->reset_system(how, 0, 0, NULL);
+	if (how == EFI_RESET_COLD)
+		legacy_reset();
+	log_err("machine: the firmware did not %s the machine; do it by hand",
+		how == EFI_RESET_COLD ? "reset" : "switch off");
+	console_flush();
+	cpu_park();
+}
+
+void machine_reset(void)
+{
+	end(EFI_RESET_COLD);
+}
+
+void machine_poweroff(void)
+{
+	end(EFI_RESET_SHUTDOWN);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * machine: what the physical machine is made of, and how to reset it or switch
+ * it off.  machine_describe() once on the boot CPU; the rest from any CPU.
+ */
+#pragma once
+
+#include "boot/handoff.h"
+#include "drivers/acpi.h"
+
+/* Reads the ACPI tables; zeroes where the firmware has none. */
+const struct acpi_info *machine_describe(const struct handoff *h);
+
+/* The serial line to use: configuration, else SPCR, else COM1. */
+const struct config_console *machine_console(const struct handoff *h);
+
+/*
+ * Leaves VMX or SVM operation on every CPU, then asks the firmware
+ * (ResetSystem); a reset that does not happen is tried by the FADT's reset
+ * register, 0xcf9, the keyboard controller and a triple fault.
+ */
+_Noreturn void machine_reset(void);
+_Noreturn void machine_poweroff(void);
+
+/* Called by each CPU's run loop when it sees machine_stopping(). */
+bool machine_stopping(void);
+_Noreturn void machine_stop_this_cpu(void);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* main: the order of bring-up, and nothing else. */
+#include "boot/handoff.h"
+#include "drivers/acpi.h"
+#include "drivers/apic.h"
+#include "hv/console.h"
+#include "hv/cpu.h"
+#include "hv/cpuid.h"
+#include "hv/log.h"
+#include "hv/machine.h"
+#include "hv/panic.h"
+#include "hv/sched.h"
+#include "hv/smp.h"
+#include "hv/time.h"
+#include "hv/trap.h"
+#include "hv/vcpu_live.h"
+#include "hv/version.h"
+#include "hv/virt.h"
+#include "hv/vm.h"
+#include "mm/frame.h"
+#include "mm/paging.h"
+
+#define BOOT_STACK_SIZE 32768
+
+static char boot_stack[BOOT_STACK_SIZE] __aligned(16);
+
+uintptr_t __stack_chk_guard __attribute__((section(".data.ro_after_init"))) = 0x595e9fbd94fda766;
+
+static void log_memory(void)
+{
+	struct frame_stats s = frame_stats();
+
+	log_info("mm: %llu MiB for guests, %llu MiB for the hypervisor",
+		 (unsigned long long)(s.guest_total * PAGE_SIZE / MIB),
+		 (unsigned long long)(s.hv_total * PAGE_SIZE / MIB));
+}
+
+static struct cpuid_out host_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+	struct cpuid_regs r = cpuid(leaf, subleaf);
+
+	return (struct cpuid_out){ r.eax, r.ebx, r.ecx, r.edx };
+}
+
+/* Runs on boot_stack, interrupts off. */
+static void bring_up(void *arg)
+{
+	const struct handoff *h = arg;
+	const struct acpi_info *acpi;
+
+	if (frame_init(h) || paging_init(h))
+		cpu_park(); /* nothing to print with yet; the boot stage said what it loaded */
+	trap_init();
+	if (cpu_create(0, 0))
+		cpu_park();
+	cpu_count = 1;
+	cpu_load(cpus[0]);
+	log_set_level(h->config.log_level);
+	acpi = machine_describe(h);
+	console_init(machine_console(h));
+	log_info("Faultline %s", HV_VERSION);
+	log_memory();
+	if (apic_init())
+		hv_panic("no local APIC");
+	if (time_init(acpi))
+		log_warn("time: the clock is a guess");
+	apic_cpu_init();
+	apic_calibrate_timer();
+	cpus[0]->apic_id = apic_id();
+	cpus[0]->online = true;
+	vcpu_live_init();
+	cpuid_init(host_cpuid);
+	virt_select();
+	smp_init(h, acpi, sched_run);
+	vm_init(h);
+	paging_seal();
+	sched_start();
+	cpu_switch_stack(cpus[0]->stack_top, sched_run, cpus[0]);
+}
+
+_Noreturn void hv_main(const struct handoff *h)
+{
+	irq_disable();
+	cpu_switch_stack(boot_stack + sizeof(boot_stack), bring_up, (void *)(uintptr_t)h);
+}

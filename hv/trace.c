@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace: the last exits of each CPU. */
+#include "hv/trace.h"
+
+#include "hv/cpu.h"
+#include "hv/exit.h"
+
+struct ring {
+	uint32_t next;
+	struct trace_entry e[TRACE_ENTRIES];
+};
+
+static struct ring rings[CPU_MAX];
+
+void trace_exit(const struct trace_entry *e)
+{
+	struct ring *r = &rings[this_cpu()->id];
+
+	r->e[r->next++ % TRACE_ENTRIES] = *e;
+}
+
+void trace_print_last(uint32_t cpu, void (*say)(const char *f, ...))
+{
+	const struct ring *r = &rings[cpu];
+	uint32_t first = r->next > TRACE_ENTRIES ? r->next - TRACE_ENTRIES : 0;
+
+	for (uint32_t i = first; i < r->next; i++) {
+		const struct trace_entry *e = &r->e[i % TRACE_ENTRIES];
+
+		say("  cpu %u exit: vm %u vcpu %u %-12s rip %016llx info %llx\n", cpu, e->vm, e->vcpu,
+		    hv_exit_class_name(e->class), (unsigned long long)e->rip,
+		    (unsigned long long)e->info);
+	}
+}

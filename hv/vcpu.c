@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* vcpu: one virtual CPU and the only run loop. */
+#include "hv/vcpu.h"
+
+#include "drivers/apic.h"
+#include "hv/asm_offsets.h"
+#include "hv/cpu.h"
+#include "hv/event.h"
+#include "hv/exit_dispatch.h"
+#include "hv/log.h"
+#include "hv/smp.h"
+#include "hv/time.h"
+#include "hv/trace.h"
+#include "hv/vcpu_live.h"
+#include "hv/vm.h"
+#include "mm/frame.h"
+
+#define REG_AT(r) (offsetof(struct hv_regs, gpr) + 8 * GPR_##r)
+_Static_assert(REG_AT(RAX) == REGS_RAX && REG_AT(RCX) == REGS_RCX && REG_AT(RDX) == REGS_RDX, "enter");
+_Static_assert(REG_AT(RBX) == REGS_RBX && REG_AT(RSP) == REGS_RSP && REG_AT(RBP) == REGS_RBP, "enter");
+_Static_assert(REG_AT(RSI) == REGS_RSI && REG_AT(RDI) == REGS_RDI && REG_AT(R8) == REGS_R8, "enter");
+_Static_assert(REG_AT(R15) == REGS_R15 && offsetof(struct hv_regs, rip) == REGS_RIP, "enter");
+_Static_assert(offsetof(struct vcpu, regs) == 0, "enter");
+
+#define PAT_RESET 0x0007040600070406ULL
+
+static uint64_t lapic_now(void *ctx)
+{
+	return vm_now_ns(((struct vcpu *)ctx)->vm);
+}
+
+static uint64_t lapic_tsc(void *ctx)
+{
+	return vcpu_guest_tsc(ctx);
+}
+
+enum hv_status vcpu_create(struct vcpu *v, struct vm *vm, unsigned index, struct cpu *home)
+{
+	enum hv_status st;
+
+	v->vm = vm;
+	v->index = index;
+	v->home = home;
+	v->state = VCPU_PARKED;
+	v->lapic_env = (struct lapic_env){ v, lapic_now, lapic_tsc, (uint32_t)time_tsc_khz() };
+	lapic_init(&v->lapic, &vm->platform.apic_bus, &v->lapic_env, index, index);
+	if (!apic_bus_add(&vm->platform.apic_bus, &v->lapic))
+		return HV_NOMEM;
+	st = vcpu_live_create(v);
+	if (st)
+		return st;
+	st = virt->vcpu_create(v);
+	if (st)
+		vcpu_live_destroy(v);
+	return st;
+}
+
+void vcpu_destroy(struct vcpu *v)
+{
+	virt->vcpu_destroy(v);
+	vcpu_live_destroy(v);
+}
+
+/* SDM 3A table 9-1. */
+static void reset_state(struct hv_regs *r, struct hv_sregs *s)
+{
+	const struct hv_segment data = { 0, 0x93, 0xffff, 0 };
+
+	memset(r, 0, sizeof(*r));
+	memset(s, 0, sizeof(*s));
+	r->rip = 0xfff0;
+	r->rflags = RFLAGS_ONE;
+	r->gpr[GPR_RDX] = 0x600;
+	for (unsigned i = 0; i < SEG_LDTR; i++)
+		s->seg[i] = data;
+	s->seg[SEG_CS] = (struct hv_segment){ 0xf000, 0x9b, 0xffff, 0xffff0000 };
+	s->seg[SEG_LDTR] = (struct hv_segment){ 0, 0x82, 0xffff, 0 };
+	s->seg[SEG_TR] = (struct hv_segment){ 0, 0x8b, 0xffff, 0 };
+	s->gdtr.limit = s->idtr.limit = 0xffff;
+	s->cr0 = CR0_ET | CR0_CD | CR0_NW;
+	s->dr6 = 0xffff0ff0;
+	s->dr7 = 0x400;
+}
+
+static void clear_events(struct vcpu *v)
+{
+	v->exception.valid = false;
+	v->reinject.valid = false;
+	v->nmi_pending = false;
+	virt->inject(v, &v->exception);
+	virt->want_window(v, false, false);
+	virt->set_blocking(v, 0);
+}
+
+/* What INIT and power-up have in common. */
+static void reset_registers(struct vcpu *v)
+{
+	struct hv_sregs s;
+
+	vcpu_unload_current();
+	reset_state(&v->regs, &s);
+	memset(&v->msrs, 0, sizeof(v->msrs));
+	v->msrs.pat = PAT_RESET;
+	vcpu_live_reset(v);
+	virt->vcpu_load(v);
+	virt->set_sregs(v, &s);
+	clear_events(v);
+	virt->vcpu_put(v);
+}
+
+void vcpu_power_up(struct vcpu *v)
+{
+	v->requests = 0;
+	memset(&v->soft, 0, sizeof(v->soft));
+	v->soft.misc_enable = 1;
+	v->tsc_offset = v->vm->tsc_offset;
+	lapic_power_up(&v->lapic);
+	reset_registers(v);
+}
+
+uint64_t vcpu_guest_tsc(const struct vcpu *v)
+{
+	return rdtsc() + v->tsc_offset;
+}
+
+void vcpu_kick(struct vcpu *v, uint32_t request)
+{
+	if (request)
+		__atomic_fetch_or(&v->requests, request, __ATOMIC_SEQ_CST);
+	/* What was woken runs before what only has its slice left. */
+	if (v->home->current != v)
+		WRITE_ONCE(v->home->yield, true);
+	smp_kick(v->home->id);
+}
+
+/* ---- wake-up and deadlines --------------------------------------------------- */
+
+static bool irq_waits(struct vcpu *v)
+{
+	return lapic_pending(&v->lapic) >= 0 ||
+	       (lapic_accepts_extint(&v->lapic) && platform_pic_pending(v->vm));
+}
+
+/* What ends a HLT. */
+static bool wakes(struct vcpu *v)
+{
+	return v->nmi_pending || ((v->regs.rflags & RFLAGS_IF) && irq_waits(v));
+}
+
+bool vcpu_runnable(struct vcpu *v)
+{
+	if (v->state == VCPU_PARKED)
+		return false;
+	if (READ_ONCE(v->requests) || v->state == VCPU_RUNNING)
+		return true;
+	if (v->state == VCPU_WAIT_SIPI)
+		return false;
+	return wakes(v) || vcpu_next_deadline(v) <= time_now_ns();
+}
+
+uint64_t vcpu_next_deadline(struct vcpu *v)
+{
+	uint64_t d;
+
+	if (v->state == VCPU_PARKED)
+		return DEV_NO_DEADLINE;
+	d = lapic_next_deadline_ns(&v->lapic);
+	/* The VM's devices are served by the first vCPU's home. */
+	if (!v->index)
+		d = min_u64(d, platform_next_deadline(v->vm));
+	return d == DEV_NO_DEADLINE ? d : d + v->vm->start_ns;
+}
+
+static void poll_timers(struct vcpu *v)
+{
+	lapic_timer_poll(&v->lapic);
+	if (!v->index)
+		platform_poll(v->vm);
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+static void raise(struct vcpu *v, struct hv_event *e)
+{
+	const struct hv_event *first = v->exception.valid ? &v->exception : &v->reinject;
+
+	switch (event_meet(first, e)) {
+	case EVENT_SECOND:
+		v->exception = *e;
+		/* An interrupted exception repeats; an interrupt or NMI must not be lost. */
+		if (v->reinject.type == EVENT_EXCEPTION || v->reinject.type >= EVENT_SOFT_INT)
+			v->reinject.valid = false;
+		break;
+	case EVENT_DOUBLE_FAULT:
+		v->reinject.valid = false;
+		v->exception = (struct hv_event){
+			.valid = true, .type = EVENT_EXCEPTION, .vector = VEC_DF, .has_error = true,
+		};
+		break;
+	case EVENT_SHUTDOWN:
+		vm_request(v->vm, VM_REQ_RESET, "vcpu %u: triple fault at rip %llx", v->index,
+			   (unsigned long long)v->regs.rip);
+		break;
+	}
+}
+
+void vcpu_raise(struct vcpu *v, uint8_t vector)
+{
+	raise(v, &(struct hv_event){ .valid = true, .type = EVENT_EXCEPTION, .vector = vector });
+}
+
+void vcpu_raise_error(struct vcpu *v, uint8_t vector, uint32_t error)
+{
+	struct hv_sregs s;
+
+	/* Real mode pushes no error codes. */
+	virt->get_sregs(v, &s);
+	raise(v, &(struct hv_event){ .valid = true, .type = EVENT_EXCEPTION, .vector = vector,
+				     .has_error = event_has_error(vector) && (s.cr0 & CR0_PE),
+				     .error = error });
+}
+
+void vcpu_raise_pf(struct vcpu *v, uint64_t cr2, uint32_t error)
+{
+	struct hv_sregs s;
+
+	virt->get_sregs(v, &s);
+	s.cr2 = cr2;
+	virt->set_sregs(v, &s);
+	vcpu_raise_error(v, VEC_PF, error);
+}
+
+void vcpu_skip(struct vcpu *v, unsigned len)
+{
+	uint32_t block = virt->get_blocking(v);
+
+	v->regs.rip += len;
+	v->regs.rflags &= ~RFLAGS_RF;
+	if (block & BLOCK_IRQ_SHADOW)
+		virt->set_blocking(v, block & ~BLOCK_IRQ_SHADOW);
+}
+
+static int next_interrupt(struct vcpu *v)
+{
+	int vector;
+
+	if (lapic_accepts_extint(&v->lapic) && platform_pic_pending(v->vm)) {
+		vector = platform_pic_ack(v->vm);
+		if (vector >= 0)
+			return vector;
+	}
+	vector = lapic_pending(&v->lapic);
+	if (vector >= 0)
+		lapic_ack(&v->lapic, (uint8_t)vector);
+	return vector;
+}
+
+/* One event per entry, in the order of SDM 3A table 6-2; what waits asks for a window. */
+static void deliver_events(struct vcpu *v)
+{
+	struct hv_event e = { 0 };
+	uint32_t block = virt->get_blocking(v);
+	bool can_irq = (v->regs.rflags & RFLAGS_IF) && !(block & BLOCK_IRQ_SHADOW);
+	int vector;
+
+	if (v->exception.valid) {
+		e = v->exception;
+		v->exception.valid = false;
+	} else if (v->reinject.valid && (v->reinject.type != EVENT_EXTINT || can_irq)) {
+		e = v->reinject;
+		v->reinject.valid = false;
+	} else if (v->nmi_pending && !block) {
+		e = (struct hv_event){ .valid = true, .type = EVENT_NMI, .vector = VEC_NMI };
+		v->nmi_pending = false;
+	} else if (!v->reinject.valid && can_irq && (vector = next_interrupt(v)) >= 0) {
+		e = (struct hv_event){ .valid = true, .type = EVENT_EXTINT,
+				       .vector = (uint8_t)vector };
+	}
+	virt->inject(v, &e);
+	virt->want_window(v, v->reinject.valid || irq_waits(v), v->nmi_pending);
+}
+
+/* ---- requests of other CPUs -------------------------------------------------- */
+
+static void park(struct vcpu *v)
+{
+	struct vm *vm = v->vm;
+
+	vcpu_unload_current();
+	WRITE_ONCE(v->state, VCPU_PARKED);
+	if (__atomic_add_fetch(&vm->parked, 1, __ATOMIC_ACQ_REL) == vm->vcpu_count)
+		vm_all_parked(vm);
+}
+
+static void start_at(struct vcpu *v, uint8_t page)
+{
+	struct hv_sregs s;
+
+	vcpu_unload_current();
+	virt->vcpu_load(v);
+	virt->get_sregs(v, &s);
+	s.seg[SEG_CS].selector = (uint16_t)(page << 8);
+	s.seg[SEG_CS].base = (uint64_t)page << 12;
+	virt->set_sregs(v, &s);
+	virt->vcpu_put(v);
+	v->regs.rip = 0;
+	v->state = VCPU_RUNNING;
+}
+
+/* False when the vCPU has stopped running. */
+static bool handle_requests(struct vcpu *v)
+{
+	uint32_t r = __atomic_exchange_n(&v->requests, 0, __ATOMIC_SEQ_CST);
+
+	if (r & VCPU_REQ_STOP) {
+		park(v);
+		return false;
+	}
+	if (r & VCPU_REQ_INIT) {
+		lapic_reset_init(&v->lapic);
+		reset_registers(v);
+		v->state = v->index ? VCPU_WAIT_SIPI : VCPU_RUNNING;
+	}
+	if ((r & VCPU_REQ_SIPI) && v->state == VCPU_WAIT_SIPI)
+		start_at(v, READ_ONCE(v->sipi_vector));
+	if ((r & VCPU_REQ_NMI) && v->state != VCPU_WAIT_SIPI)
+		v->nmi_pending = true;
+	return v->state != VCPU_WAIT_SIPI;
+}
+
+/* ---- running --------------------------------------------------------------- */
+
+void vcpu_unload_current(void)
+{
+	struct cpu *c = this_cpu();
+	struct vcpu *v = c->current;
+
+	if (!v)
+		return;
+	vcpu_live_save(v);
+	virt->vcpu_put(v);
+	c->current = NULL;
+}
+
+static void make_current(struct vcpu *v)
+{
+	struct cpu *c = this_cpu();
+
+	if (c->current == v)
+		return;
+	vcpu_unload_current();
+	virt->vcpu_load(v);
+	vcpu_live_restore(v);
+	c->current = v;
+}
+
+static void enter(struct vcpu *v, uint64_t slice_end)
+{
+	uint64_t end = min_u64(slice_end, vcpu_next_deadline(v)), tsc = time_ns_to_tsc(end);
+	struct hv_exit e;
+
+	if (!virt->has_deadline())
+		apic_timer_arm(tsc);
+	virt->run(v, tsc, &e);
+	v->stats.exits[e.class]++;
+	trace_exit(&(struct trace_entry){ rdtsc(), v->regs.rip, e.info2 ? e.info2 : e.info1,
+					  (uint16_t)v->vm->index, (uint16_t)v->index, e.class });
+	if (e.class == EXIT_INTR)
+		irq_window();
+	if (e.vectoring.valid)
+		v->reinject = e.vectoring;
+	exit_dispatch(v, &e);
+}
+
+void vcpu_run(struct vcpu *v, uint64_t slice_end)
+{
+	struct cpu *c = this_cpu();
+
+	flush_leave(&v->vm->flush, v->index, FLUSH_ROOT);
+	for (;;) {
+		WRITE_ONCE(c->need_resched, false);
+		if (READ_ONCE(v->requests) && !handle_requests(v))
+			break;
+		poll_timers(v);
+		if (v->state == VCPU_HALTED) {
+			if (!wakes(v))
+				break;
+			v->state = VCPU_RUNNING;
+		}
+		make_current(v);
+		deliver_events(v);
+		enter(v, slice_end);
+		if (READ_ONCE(c->yield) || time_now_ns() >= slice_end)
+			break;
+	}
+	flush_leave(&v->vm->flush, v->index, FLUSH_OUT);
+}

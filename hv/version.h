@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* version: the release that the log, the monitor and CPUID report. */
+#pragma once
+
+#define HV_VERSION "0.1"

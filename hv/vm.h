@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vm: a virtual machine from configuration to its end.
+ *
+ * A VM is created once at boot (or refused, with its reason on the console) and
+ * then runs, is reset, or stops; its slot stays.  State changes of a running VM
+ * go through vm_request(): every vCPU parks, and the last one to park carries
+ * the request out on its own CPU.
+ */
+#pragma once
+
+#include "boot/handoff.h"
+#include "hv/lock.h"
+#include "hv/platform.h"
+#include "hv/vcpu.h"
+#include "mm/flush.h"
+#include "mm/npt.h"
+#include "mm/region.h"
+
+enum vm_state { VM_STOPPED, VM_RUNNING };
+enum vm_request { VM_REQ_NONE, VM_REQ_RESET, VM_REQ_STOP };
+
+struct vm_stats {
+	uint64_t demand_faults;
+	uint64_t resident; /* bytes of guest RAM that have a frame */
+	uint32_t resets;
+};
+
+struct vm {
+	unsigned index;
+	const struct config_vm *config;
+	enum vm_state state;
+	uint32_t vcpu_count;
+	struct vcpu *vcpu[CONFIG_MAX_VCPUS];
+	struct region_map regions;
+	struct npt npt;
+	struct flush flush;
+	struct lock mutation; /* removal of nested entries */
+	struct lock device;   /* everything in platform but the local APICs */
+	struct platform platform;
+	uint64_t start_ns;    /* host time at which the VM's clock began */
+	uint64_t tsc_offset;
+	struct vm_stats stats;
+	/* any CPU */
+	uint32_t parked;      /* vCPUs that have parked */
+	uint32_t request;     /* enum vm_request */
+	struct hv_error reason;
+};
+
+extern struct vm *vms[CONFIG_MAX_VMS];
+
+/* Creates and starts every VM of the configuration.  Boot CPU, once. */
+void vm_init(const struct handoff *h);
+
+/* Any CPU, also from a device callback.  The first request with its reason wins. */
+void vm_request(struct vm *vm, enum vm_request r, const char *f, ...) __printf(3, 4);
+
+/* By the last vCPU that parked. */
+void vm_all_parked(struct vm *vm);
+
+/* Stops the VM with a dump of @v: our answer to an exit that we cannot handle. */
+void vm_fail(struct vcpu *v, const char *f, ...) __printf(2, 3);
+
+/* Registers, control structure and last exits of @v on the console; on its CPU. */
+void vm_dump(struct vcpu *v, const char *why);
+
+/* Nanoseconds of the VM's own clock. */
+uint64_t vm_now_ns(const struct vm *vm);
+
+/* How many VMs still run. */
+uint32_t vm_running_count(void);
