@@ -18,7 +18,7 @@ void config_builtin_vm(struct hv_config *c)
 
 	*vm = (struct config_vm){
 		.name = "linux",
-		.vcpus = 1,
+		.vcpus = 2,
 		.ram_low = 256 * MIB,
 		.max_leaf_shift = 21,
 		.kernel = "/EFI/faultline/vmlinuz",

@@ -40,6 +40,7 @@ ap_long:
 	.balign	8
 ap_gdt:
 	.quad	0, 0x00af9b000000ffff, 0x00cf93000000ffff
+	.word	0, 0, 0		/* so that ap_params is aligned */
 ap_gdtr:
 	.word	23
 ap_params:			/* struct ap_params in hv/smp.c */
@@ -47,8 +48,7 @@ ap_gdt_base:
 	.long	0
 ap_far:
 	.long	ap_long - ap_start
-	.word	8
-	.balign	4
+	.word	8, 0
 ap_cr3:
 	.long	0
 ap_cr4:

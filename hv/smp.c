@@ -41,7 +41,7 @@ static void ap_main(void *arg)
 }
 
 /* The trampoline's own labels, relative to its start. */
-#define AP_GDT_OFFSET  ((uint32_t)(ap_params - ap_start) - 2 - 24)
+#define AP_GDT_OFFSET  ((uint32_t)(ap_params - ap_start) - 8 - 24)
 
 static void prepare_trampoline(hpa_t page)
 {

@@ -22,6 +22,8 @@ _Static_assert(REG_AT(RSI) == REGS_RSI && REG_AT(RDI) == REGS_RDI && REG_AT(R8) 
 _Static_assert(REG_AT(R15) == REGS_R15 && offsetof(struct hv_regs, rip) == REGS_RIP, "enter");
 _Static_assert(offsetof(struct vcpu, regs) == 0, "enter");
 
+/* As firmware leaves it: MTRRs on, everything write-back. */
+#define MTRR_DEF_TYPE_WB 0x806
 #define PAT_RESET 0x0007040600070406ULL
 
 static uint64_t lapic_now(void *ctx)
@@ -113,6 +115,7 @@ void vcpu_power_up(struct vcpu *v)
 	v->requests = 0;
 	memset(&v->soft, 0, sizeof(v->soft));
 	v->soft.misc_enable = 1;
+	v->soft.mtrr_def_type = MTRR_DEF_TYPE_WB;
 	v->tsc_offset = v->vm->tsc_offset;
 	lapic_power_up(&v->lapic);
 	reset_registers(v);
