@@ -170,6 +170,13 @@ void platform_reset(struct vm *vm)
 	unlock(&vm->device);
 }
 
+static uint64_t next_deadline(const struct platform *p)
+{
+	uint64_t d = min_u64(pit_next_deadline_ns(&p->pit), rtc_next_deadline_ns(&p->rtc));
+
+	return min_u64(d, acpi_pm_next_deadline_ns(&p->pm));
+}
+
 uint64_t platform_io_read(struct vm *vm, uint16_t port, unsigned size)
 {
 	uint64_t val;
@@ -182,9 +189,16 @@ uint64_t platform_io_read(struct vm *vm, uint16_t port, unsigned size)
 
 void platform_io_write(struct vm *vm, uint16_t port, unsigned size, uint64_t val)
 {
+	struct platform *p = &vm->platform;
+	bool sooner;
+
 	lock(&vm->device);
-	bus_write(&vm->platform.ports, port, size, val);
+	bus_write(&p->ports, port, size, val);
+	sooner = next_deadline(p) < p->served_ns;
 	unlock(&vm->device);
+	/* Another vCPU may have set a timer that the first one, asleep, must serve. */
+	if (sooner)
+		vcpu_kick(vm->vcpu[0], 0);
 }
 
 uint64_t platform_mmio_read(struct vm *vm, uint64_t gpa, unsigned size)
@@ -210,8 +224,7 @@ uint64_t platform_next_deadline(struct vm *vm)
 	uint64_t d;
 
 	lock(&vm->device);
-	d = min_u64(pit_next_deadline_ns(&p->pit), rtc_next_deadline_ns(&p->rtc));
-	d = min_u64(d, acpi_pm_next_deadline_ns(&p->pm));
+	d = p->served_ns = next_deadline(p);
 	unlock(&vm->device);
 	return d;
 }

@@ -36,6 +36,7 @@ struct platform {
 	struct uart uart;
 	struct fwcfg fwcfg;
 	struct testdev testdev;
+	uint64_t served_ns; /* the deadline that the first vCPU knows of */
 	uint64_t epoch; /* wall-clock seconds since 1970 at the VM's start */
 };
 

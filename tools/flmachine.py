@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The emulated machine that Faultline boots on, for the tools and the system tests.
+
+SVM runs under QEMU's TCG, VMX under Bochs; where the host's KVM can nest, both
+run under QEMU with KVM.  The serial line is a pexpect object either way.
+"""
+import fcntl
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import tempfile
+import tty
+
+import pexpect
+import pexpect.fdpexpect
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.environ.get("B", os.path.join(ROOT, "build"))
+OVMF = os.path.join(BUILD, "ovmf")
+BOCHS_ROM = "/usr/share/ovmf/OVMF.fd"
+BOCHS_MODEL = "corei7_skylake_x"
+
+KVM_GET_SUPPORTED_CPUID = 0xC008AE05
+
+
+def kvm_nests():
+    """'vmx' or 'svm' when the host's KVM offers that to guests, else None."""
+    entries = 256
+    try:
+        fd = os.open("/dev/kvm", os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        buf = bytearray(struct.pack("<II", entries, 0) + bytes(40 * entries))
+        fcntl.ioctl(fd, KVM_GET_SUPPORTED_CPUID, buf)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    (count,) = struct.unpack_from("<I", buf)
+    for i in range(count):
+        leaf, _, _, _, _, ecx = struct.unpack_from("<6I", buf, 8 + 40 * i)
+        if leaf == 1 and ecx & (1 << 5):
+            return "vmx"
+        if leaf == 0x80000001 and ecx & (1 << 2):
+            return "svm"
+    return None
+
+
+def choose(backend):
+    """(back end, emulator) for svm, vmx or auto; emulator is kvm, tcg or bochs."""
+    nested = kvm_nests()
+    if backend == "auto":
+        return (nested, "kvm") if nested else ("svm", "tcg")
+    if nested == backend:
+        return backend, "kvm"
+    return backend, {"svm": "tcg", "vmx": "bochs"}[backend]
+
+
+class Machine:
+    """One run of one disk image.  Use as a context manager."""
+
+    def __init__(self, image, backend="auto", smp=2, mem=1024, log=None, timeout=120,
+                 cpu=None, extra=()):
+        self.backend, self.emulator = choose(backend)
+        self.image, self.smp, self.mem = image, smp, mem
+        self.cpu, self.extra = cpu, list(extra)
+        self.log, self.timeout = log, timeout
+        self.dir = tempfile.mkdtemp(prefix="faultline-")
+        self.process = self.serial = None
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *exc):
+        self.stop()
+
+    # Slow emulators get more time for the same thing.
+    @property
+    def patience(self):
+        return {"kvm": 1, "tcg": 2, "bochs": 6}[self.emulator]
+
+    def start(self):
+        if self.emulator == "bochs":
+            self._start_bochs()
+        else:
+            args = self.qemu_command(["-serial", "stdio"])
+            self.serial = pexpect.spawn(args[0], args[1:], timeout=self.timeout, echo=False)
+            self.serial.delaybeforesend = None
+        self.serial.logfile_read = self.log
+        return self
+
+    def qemu_command(self, serial):
+        variables = os.path.join(self.dir, "vars.fd")
+        shutil.copy(os.path.join(OVMF, "OVMF_VARS.fd"), variables)
+        # cmpxchg16b crashes Linux under QEMU 7.2's TCG now and then.
+        cpu = self.cpu or ("host" if self.emulator == "kvm" else "max,+svm,-cx16")
+        accel = "kvm" if self.emulator == "kvm" else "tcg,thread=multi"
+        code = os.path.join(OVMF, "OVMF_CODE.fd")
+        return ["qemu-system-x86_64", "-nodefaults", "-display", "none", "-machine", "q35",
+                "-accel", accel, "-cpu", cpu, "-smp", str(self.smp), "-m", str(self.mem),
+                "-drive", "if=pflash,unit=0,format=raw,readonly=on,file=" + code,
+                "-drive", "if=pflash,unit=1,format=raw,file=" + variables,
+                "-drive", "if=ide,format=raw,snapshot=on,file=" + self.image,
+                "-net", "none", "-no-reboot", *serial, *self.extra]
+
+    def _start_bochs(self):
+        disk = os.path.join(self.dir, "disk.img")
+        subprocess.run(["cp", "--sparse=always", self.image, disk], check=True)
+        master, slave = pty.openpty()
+        tty.setraw(master)
+        tty.setraw(slave)
+        config = os.path.join(self.dir, "bochsrc")
+        with open(config, "w", encoding="ascii") as f:
+            f.write(self.bochs_config(disk, os.ttyname(slave)))
+        with open(os.path.join(self.dir, "debugger"), "w", encoding="ascii") as f:
+            f.write("c\n")
+        with open(os.path.join(self.dir, "out"), "wb") as out:
+            self.process = subprocess.Popen(
+                ["bochs", "-q", "-f", config, "-rc", os.path.join(self.dir, "debugger")],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=self.dir)
+        # We keep the slave open: Bochs opens it itself, and must find it alive.
+        self._slave = slave
+        self.serial = pexpect.fdpexpect.fdspawn(master, timeout=self.timeout)
+        self.serial.delaybeforesend = None
+
+    def bochs_config(self, disk, tty_name):
+        return "\n".join([
+            "plugin_ctrl: unmapped=1, speaker=0",
+            "sound: driver=dummy, waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy",
+            "config_interface: textconfig",
+            'display_library: rfb, options="timeout=0"',
+            "romimage: file=" + BOCHS_ROM,
+            "vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest",
+            f"cpu: model={self.cpu or BOCHS_MODEL}, count={self.smp}, ips=100000000, "
+            "reset_on_triple_fault=0, ignore_bad_msrs=1",
+            f"megs: {self.mem}",
+            "pci: enabled=1, chipset=i440fx",
+            "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14",
+            f'ata0-master: type=disk, mode=flat, path="{disk}"',
+            "boot: disk",
+            f"com1: enabled=1, mode=term, dev={tty_name}",
+            "log: " + os.path.join(self.dir, "bochs.log"),
+            "clock: sync=none, time0=1600000000",
+            "vga: extension=vbe, update_freq=5, realtime=0",
+            *self.extra, ""])
+
+    def alive(self):
+        if self.process:
+            return self.process.poll() is None
+        return self.serial.isalive()
+
+    def expect(self, pattern, seconds=60):
+        """Waits for @pattern, scaled by the emulator's speed; returns the match's index."""
+        return self.serial.expect(pattern, timeout=seconds * self.patience)
+
+    def send(self, text):
+        self.serial.send(text)
+
+    def wait_end(self, seconds=30):
+        """True when the machine switched itself off in time."""
+        if self.process:
+            try:
+                self.process.wait(seconds * self.patience)
+            except subprocess.TimeoutExpired:
+                return False
+            return True
+        try:
+            self.serial.expect(pexpect.EOF, timeout=seconds * self.patience)
+        except pexpect.TIMEOUT:
+            return False
+        return True
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        elif self.serial and not self.process:
+            self.serial.close(force=True)
+        shutil.rmtree(self.dir, ignore_errors=True)
