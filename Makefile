@@ -20,7 +20,7 @@ PURE := hv/status.c hv/fmt.c hv/exit.c $(sort $(wildcard hv/dev/*.c)) \
 	hv/load.c hv/load_elf.c hv/e820.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c \
 	mm/buddy.c mm/region.c mm/npt.c mm/npte.c mm/flush.c mm/fault.c \
 	$(wildcard vmx/vmx_exit_decode.c vmx/vmx_caps.c) svm/svm_exit_decode.c svm/svm_caps.c \
-	drivers/acpi.c boot/efi_memmap.c boot/config.c
+	drivers/acpi.c boot/efi_memmap.c $(wildcard boot/config*.c)
 BOOT := boot/efi_main.c boot/efi_con.c boot/efi_file.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c
 HV   := $(filter-out $(PURE), $(wildcard hv/*.c mm/*.c vmx/*.c svm/*.c drivers/*.c)) \
 	$(wildcard hv/*.S vmx/*.S svm/*.S)
@@ -52,15 +52,15 @@ all: $(B)/faultline.efi ## the UEFI application, build/faultline.efi
 $(OBJ_BOOT): $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(CFLAGS_BOOT) -MMD -c $< -o $@
+	@$(CC) $(CFLAGS_BOOT) -MMD -MP -c $< -o $@
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(CFLAGS_HV) -MMD -c $< -o $@
+	@$(CC) $(CFLAGS_HV) -MMD -MP -c $< -o $@
 $(B)/obj/%.o: %.S
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) -I. -MMD -c $< -o $@
+	@$(CC) -I. -MMD -MP -c $< -o $@
 
 # The DSDT's AML as a C array.
 $(B)/gen/guest_dsdt.hex: hv/guest_dsdt.asl
@@ -78,6 +78,38 @@ $(B)/faultline.efi: $(B)/faultline.so
 	@objcopy -j .text -j .reloc -j .rodata -j .data -j .dynamic -j .rela -j .dynsym \
 	   -j .dynstr --target=efi-app-x86_64 $< $@
 
+# ---- the machine and what boots on it ------------------------------------------
+$(B)/ovmf/OVMF_CODE.fd:
+	@tools/fetch-ovmf $(B)/ovmf
+$(B)/kernel/vmlinuz:
+	@tools/fetch-kernel $(B)/kernel
+$(B)/initrd.img: tools/init tools/mkinitrd $(B)/kernel/vmlinuz
+	@tools/mkinitrd $@ tools/init $(B)/kernel/modules
+$(B)/%.dtb: tools/%.dts
+	@mkdir -p $(@D)
+	@dtc -q -I dts -O dtb -o $@ $<
+$(B)/faultline.img: $(B)/faultline.efi $(B)/demo.dtb $(B)/kernel/vmlinuz $(B)/initrd.img tools/mkimage
+	@echo "  IMG  $@"
+	@tools/mkimage $@ $(B)/faultline.efi $(B)/demo.dtb=faultline.dtb \
+		$(B)/kernel/vmlinuz=vmlinuz $(B)/initrd.img=initrd.img
+$(B)/faultline.iso: $(B)/faultline.img tools/mkiso
+	@echo "  ISO  $@"
+	@tools/mkiso $@ $(B)/faultline.img
+
+MACHINE := --backend $(BACKEND) --smp $(SMP) --mem $(MEM)
+
+.PHONY: deps run demo image
+deps: ## install the Debian packages that are missing
+	@tools/deps
+run: deps ## boot a Linux microVM to a shell on this terminal (BACKEND, SMP, MEM)
+	@$(MAKE) -s $(B)/faultline.img $(B)/ovmf/OVMF_CODE.fd
+	@tools/run $(B)/faultline.img $(MACHINE)
+demo: deps ## the same unattended: ends with "demo: ok"
+	@$(MAKE) -s $(B)/faultline.img $(B)/ovmf/OVMF_CODE.fd
+	@tools/demo $(B)/faultline.img $(MACHINE)
+image: deps ## a disk image for a USB stick and a bootable ISO, under build/
+	@$(MAKE) -s $(B)/faultline.img $(B)/faultline.iso
+
 # ---- host tests --------------------------------------------------------------
 HOST_CC     ?= clang
 HOST_CFLAGS := -std=gnu11 -O1 -g -I. -I$(B)/gen $(WARN) -fno-omit-frame-pointer \
@@ -88,13 +120,13 @@ HOST_PURE   := $(PURE:%.c=$(B)/host/%.o)
 $(B)/host/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  HOST $<"
-	@$(HOST_CC) $(HOST_CFLAGS) -MMD -c $< -o $@
+	@$(HOST_CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 $(B)/host/libpure.a: $(HOST_PURE) $(B)/host/tests/host/hosted.o
 	@rm -f $@
 	@ar rcs $@ $^
 $(B)/host/test_%: tests/host/test_%.c $(B)/host/libpure.a
 	@echo "  HOST $<"
-	@$(HOST_CC) $(HOST_CFLAGS) -MMD $< $(B)/host/libpure.a -o $@ -lcmocka $(HOST_LIBS_$*)
+	@$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(B)/host/libpure.a -o $@ -lcmocka $(HOST_LIBS_$*)
 HOST_LIBS_insn_decode := -lZydis
 HOST_LIBS_config := -lfdt
 
@@ -102,4 +134,32 @@ HOST_LIBS_config := -lfdt
 check: $(HOST_TESTS) ## host tests only, under a minute
 	@tools/run-host-tests $(HOST_TESTS)
 
--include $(shell find $(B)/host $(B)/obj -name '*.d' 2>/dev/null)
+# ---- fuzzing, lint, everything ---------------------------------------------------
+FUZZ_SECONDS ?= 10
+FUZZERS      := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_FLAGS   := -std=gnu11 -O1 -g -I. -I$(B)/gen -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+
+$(B)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	@clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+$(B)/fuzz/libpure.a: $(PURE:%.c=$(B)/fuzz/%.o) $(B)/fuzz/tests/host/hosted.o
+	@rm -f $@
+	@ar rcs $@ $^
+$(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libpure.a
+	@echo "  FUZZ $<"
+	@clang $(FUZZ_FLAGS) -fsanitize=fuzzer -MMD -MP $< $(B)/fuzz/libpure.a -o $@ -lfdt
+
+.PHONY: fuzz lint test help clean
+fuzz: $(FUZZERS) ## run every fuzzer for FUZZ_SECONDS
+	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZERS)
+lint: $(B)/faultline.efi ## sizes, layers, purity, twins; line counts by folder
+	@python3 tests/lint/lint.py $(PURE)
+test: deps ## everything, both back ends; ends with "N passed, N failed, N skipped"
+	@tools/run-tests
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 10
+clean: ## remove everything built (keeps nothing under build/)
+	rm -rf $(B)
+
+-include $(shell find $(B)/host $(B)/obj $(B)/fuzz -name '*.d' 2>/dev/null)

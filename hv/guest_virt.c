@@ -5,7 +5,7 @@
 #include "hv/cpuid.h"
 #include "hv/gwalk.h"
 #include "hv/vm.h"
-#include "mm/guest_mem.h"
+#include "hv/guest_mem.h"
 
 static enum hv_status read_entry(void *ctx, gpa_t gpa, unsigned size, uint64_t *entry)
 {

@@ -4,7 +4,7 @@
 
 #include "hv/time.h"
 #include "hv/vm.h"
-#include "mm/guest_mem.h"
+#include "hv/guest_mem.h"
 
 #define MSR_WALL_CLOCK_OLD  0x11u
 #define MSR_SYSTEM_TIME_OLD 0x12u

@@ -208,7 +208,8 @@ static void reset(struct vm *vm)
 	enum hv_status st;
 
 	vm->stats.resets++;
-	log_info("vm '%s': reset %u: %s", vm->config->name, vm->stats.resets, vm->reason.text);
+	log_info("vm '%s': reset %u: %s, %llu KiB free", vm->config->name, vm->stats.resets,
+		 vm->reason.text, (unsigned long long)(frame_stats().guest_free * PAGE_SIZE / KIB));
 	st = boot(vm, &err);
 	if (!st) {
 		let_run(vm);

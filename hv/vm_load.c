@@ -7,7 +7,7 @@
 #include "hv/load_linux.h"
 #include "hv/load_multiboot.h"
 #include "mm/frame.h"
-#include "mm/guest_mem.h"
+#include "hv/guest_mem.h"
 
 #include "guest_dsdt.hex"
 

@@ -3,7 +3,7 @@
 #include "hv/vm_memory.h"
 
 #include "mm/frame.h"
-#include "mm/guest_mem.h"
+#include "hv/guest_mem.h"
 
 static uint64_t *alloc_table(void *ctx)
 {

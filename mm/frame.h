@@ -5,7 +5,7 @@
  * The hypervisor pool holds what we keep for ourselves (page tables, nested
  * tables, vCPUs, stacks) and is mapped supervisor-only.  The guest pool holds
  * guest RAM and is mapped as user pages, so that with SMAP a stray access to
- * guest memory faults; mm/guest_mem.c is the one place that opens that door.
+ * guest memory faults; hv/guest_mem.c is the one place that opens that door.
  * Exhaustion is a status, never a panic.
  * Called from any CPU; takes the frame lock.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* guest_mem: the one door to guest memory. */
-#include "mm/guest_mem.h"
+#include "hv/guest_mem.h"
 
 #include "hv/vm.h"
 #include "hv/vm_memory.h"
