@@ -134,6 +134,23 @@ HOST_LIBS_config := -lfdt
 check: $(HOST_TESTS) ## host tests only, under a minute
 	@tools/run-host-tests $(HOST_TESTS)
 
+# ---- test guests ---------------------------------------------------------------
+GUEST_SRC := $(wildcard tests/guest/*.c tests/guest/*.S) hv/fmt.c hv/string.c
+GUEST_OBJ := $(patsubst %,$(B)/guest/%.o,$(basename $(GUEST_SRC)))
+GUEST_FLAGS := -std=gnu11 -O2 -g -I. $(WARN) -ffreestanding -fno-pic -mcmodel=small -mno-red-zone \
+	-mgeneral-regs-only -fno-stack-protector -fno-jump-tables -fcf-protection=none -fno-builtin
+
+$(B)/guest/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  GUEST $<"
+	@gcc $(GUEST_FLAGS) -MMD -MP -c $< -o $@
+$(B)/guest/%.o: %.S
+	@mkdir -p $(@D)
+	@gcc -I. -fno-pic -MMD -MP -c $< -o $@
+$(B)/guest-tests.elf: $(GUEST_OBJ) tests/guest/guest.ld
+	@echo "  LD   $@"
+	@ld -nostdlib -no-pie -z max-page-size=4096 --no-warn-rwx-segments -T tests/guest/guest.ld $(GUEST_OBJ) -o $@
+
 # ---- fuzzing, lint, everything ---------------------------------------------------
 FUZZ_SECONDS ?= 10
 FUZZERS      := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -162,4 +179,4 @@ help: ## this list
 clean: ## remove everything built (keeps nothing under build/)
 	rm -rf $(B)
 
--include $(shell find $(B)/host $(B)/obj $(B)/fuzz -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/host $(B)/obj $(B)/fuzz $(B)/guest -name '*.d' 2>/dev/null)

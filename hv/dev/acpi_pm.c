@@ -10,7 +10,8 @@
 
 #define TMR_STS	   BIT(0)
 #define PWRBTN_STS BIT(8)
-#define EN_MASK	   (TMR_STS | PWRBTN_STS)
+/* Writable too, so that a driver finds what it wrote: global, sleep button, RTC. */
+#define EN_MASK	   (TMR_STS | PWRBTN_STS | BIT(5) | BIT(9) | BIT(10))
 
 #define SCI_EN	     BIT(0)
 #define SLP_TYP(v)   (((v) >> 10) & 7)
