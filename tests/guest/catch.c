@@ -3,6 +3,7 @@
 #include "tests/guest/guest.h"
 
 void guest_interrupt(struct frame *f);
+void guest_set_ist3(uint64_t top);
 
 struct __packed tss {
 	uint32_t reserved0;
@@ -58,6 +59,11 @@ void load_default_idt(void)
 	__asm__ volatile("ltr %w0" : : "r"(0x30));
 }
 
+void guest_set_ist3(uint64_t top)
+{
+	tss.ist[2] = top;
+}
+
 void catch_begin(struct caught *c)
 {
 	*c = (struct caught){ 0 };
@@ -92,10 +98,11 @@ void guest_interrupt(struct frame *f)
 		return;
 	}
 	if (!catching) {
-		guest_printf("Bail out! exception %llu error %llx rip %llx cr2 %llx\n",
+		guest_printf("# exception %llu error %llx rip %llx cr2 %llx rsp %llx\n",
 			     (unsigned long long)f->vector, (unsigned long long)f->error,
-			     (unsigned long long)f->rip, (unsigned long long)read_cr2());
-		guest_end();
+			     (unsigned long long)f->rip, (unsigned long long)read_cr2(),
+			     (unsigned long long)f->rsp);
+		bail_out("an exception that no test expects");
 	}
 	*catching = (struct caught){ true, (uint8_t)f->vector, (uint32_t)f->error, f->rip,
 				     read_cr2(), f->rflags };

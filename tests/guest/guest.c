@@ -98,10 +98,17 @@ void guest_end(void)
 		__asm__ volatile("cli; hlt");
 }
 
+void bail_out(const char *why)
+{
+	guest_printf("Bail out! %s\n", why);
+	failures++;
+	guest_end();
+}
+
 void hv_assert_fail(const char *expr, const char *file, int line)
 {
-	guest_printf("Bail out! %s:%d: %s\n", file, line, expr);
-	guest_end();
+	guest_printf("# %s:%d\n", file, line);
+	bail_out(expr);
 }
 
 /* ---- memory ------------------------------------------------------------------ */

@@ -14,5 +14,7 @@ void guest_main(uint32_t magic, uint32_t info)
 	ok(info && (*(uint32_t *)(uint64_t)info & 1), "multiboot: memory sizes");
 	apic_enable();
 	test_exits();
+	test_exceptions();
+	test_demand();
 	guest_end();
 }
