@@ -133,3 +133,5 @@ void test_legacy_irq(void);
 void test_smp(void);
 void test_fpu(void);
 void test_clock(void);
+/* Last: takes a CPU away for good. */
+void test_init(void);

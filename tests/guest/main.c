@@ -16,5 +16,14 @@ void guest_main(uint32_t magic, uint32_t info)
 	test_exits();
 	test_exceptions();
 	test_demand();
+	test_ports();
+	test_mmio();
+	test_legacy_irq();
+	test_timers(); /* from here on in x2APIC mode */
+	test_msr();
+	test_smp();
+	test_fpu();
+	test_clock();
+	test_init();
 	guest_end();
 }
