@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The test guest: the same TAP on both back ends, alone and beside another VM."""
+import os
+import re
+
+import pytest
+
+from conftest import BUILD, GUEST, plain
+
+CPUS = 4
+
+
+def guest_vm(name, vcpus=CPUS, more=""):
+    return (f'{name} {{ vcpus = <{vcpus}>; memory-mib = <128>; on-reboot = "stop"; test-exit; fw-cfg; '
+            f'kernel = "/EFI/faultline/guest-tests.elf"; {more} }};\n')
+
+
+def tap_of(path):
+    with open(path, "rb") as f:
+        text = plain(f.read())
+    return re.findall(r"^(?:not )?ok \d+ - .*$|^1\.\.\d+$|^Bail out.*$", text, re.M)
+
+
+def check(m, lines):
+    m.expect(r"stopped: test exit (\d+)", 200)
+    tap = tap_of(m.log_path)
+    bad = [line for line in tap if not line.startswith(("ok", "1.."))]
+    assert not bad, bad
+    assert m.serial.match.group(1) == b"1"
+    assert tap[-1] == f"1..{len(tap) - 1}"
+    if lines:
+        with open(lines, "w", encoding="utf-8") as f:
+            f.write("\n".join(tap) + "\n")
+
+
+def test_guest(machine, backend):
+    m = machine(guest_vm("guest"), [GUEST], backend=backend, smp=2)
+    check(m, os.path.join(BUILD, f"tap-{backend}.txt"))
+    assert m.wait_end(60)
+    other = os.path.join(BUILD, f"tap-{'vmx' if backend == 'svm' else 'svm'}.txt")
+    if os.path.exists(other):
+        with open(other, encoding="utf-8") as f:
+            assert tap_of(m.log_path) == f.read().splitlines(), "the back ends differ"
+
+
+@pytest.mark.parametrize("leaf", ["4K", "1G"])
+def test_guest_leaf_sizes(machine, leaf):
+    m = machine(guest_vm("guest", more=f'max-leaf = "{leaf}";'), [GUEST], backend="svm", smp=2)
+    check(m, None)
+
+
+def test_guest_on_one_cpu(machine):
+    """Four vCPUs share one CPU: everything works by preemption."""
+    m = machine(guest_vm("guest"), [GUEST], backend="svm", smp=1)
+    check(m, None)
+
+
+def test_two_guests_do_not_see_each_other(machine, backend):
+    """Both count their IPIs exactly while the other sends its own."""
+    m = machine(guest_vm("one", 3) + guest_vm("two", 3), [GUEST], backend=backend, smp=2)
+    for _ in range(2):
+        m.expect(r"vm '(one|two)': stopped: test exit (\d+)", 400)
+        assert m.serial.match.group(2) == b"1"
+    assert m.wait_end(60)
+
+
+def test_older_vmx_cpu(machine):
+    """EPT without 1 GiB pages and without accessed and dirty bits."""
+    m = machine(guest_vm("guest"), [GUEST], backend="vmx", smp=2, cpu="corei7_ivy_bridge_3770k")
+    m.expect("accessed and dirty bits no, 1 GiB pages no", 60)
+    check(m, None)
