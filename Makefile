@@ -129,6 +129,8 @@ $(B)/host/test_%: tests/host/test_%.c $(B)/host/libpure.a
 	@$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(B)/host/libpure.a -o $@ -lcmocka $(HOST_LIBS_$*)
 HOST_LIBS_insn_decode := -lZydis
 HOST_LIBS_config := -lfdt
+HOST_LIBS_config_vm := -lfdt
+HOST_LIBS_config_memory := -lfdt
 
 .PHONY: check
 check: $(HOST_TESTS) ## host tests only, under a minute
@@ -171,7 +173,7 @@ $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libpure.a
 fuzz: $(FUZZERS) ## run every fuzzer for FUZZ_SECONDS
 	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZERS)
 lint: $(B)/faultline.efi ## sizes, layers, purity, twins; line counts by folder
-	@python3 tests/lint/lint.py $(PURE)
+	@/usr/bin/python3 tests/lint/lint.py $(PURE)
 test: deps ## everything, both back ends; ends with "N passed, N failed, N skipped"
 	@tools/run-tests
 help: ## this list
