@@ -74,7 +74,8 @@ enum hv_status efi_memmap_parse(const struct efi_memmap *m, struct handoff *h)
 	h->ram_top = 0;
 	for (size_t off = 0; off + m->desc_size <= m->size; off += m->desc_size) {
 		memcpy(&d, m->desc + off, sizeof(d));
-		if (d.physical_start >= MAX_PHYS || d.number_of_pages > MAX_PHYS / PAGE_SIZE)
+		if (!d.number_of_pages || d.physical_start >= MAX_PHYS ||
+		    d.number_of_pages > MAX_PHYS / PAGE_SIZE)
 			continue;
 		base = align_up(d.physical_start, PAGE_SIZE);
 		end = min_u64(align_down(d.physical_start, PAGE_SIZE) + d.number_of_pages * PAGE_SIZE,
