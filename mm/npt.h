@@ -63,8 +63,8 @@ enum hv_status npt_map(struct npt *n, gpa_t gpa, hpa_t hpa, unsigned shift, unsi
 bool npt_lookup(const struct npt *n, gpa_t gpa, struct npt_leaf *leaf);
 
 /*
- * Freezes every leaf that begins in [gpa, gpa + len) and hands it to @fn.
- * Returns how many there were.  Under the mutation lock; a flush is owed before
+ * Freezes every leaf that maps a part of [gpa, gpa + len), which is below
+ * 2^48, and hands it to @fn.  Returns how many there were.  Under the mutation lock; a flush is owed before
  * any of the frames is used again and before npt_thaw().
  */
 uint64_t npt_freeze(struct npt *n, gpa_t gpa, uint64_t len, npt_leaf_fn fn, void *arg);
