@@ -42,7 +42,9 @@ enum fault_result fault_resolve(struct npt *npt, const struct region_map *region
 		if (!st)
 			return FAULT_RESOLVED;
 		/* A smaller leaf needs less memory, and fits beside what is there. */
-		if (shift == NPT_SHIFT_4K)
-			return st == HV_NOMEM ? FAULT_NOMEM : FAULT_RESOLVED;
+		if (shift > NPT_SHIFT_4K)
+			continue;
+		/* The last frame may have gone to another CPU's fault on this very page. */
+		return st == HV_NOMEM && !npt_lookup(npt, gpa, &leaf) ? FAULT_NOMEM : FAULT_RESOLVED;
 	}
 }
