@@ -10,6 +10,7 @@
 #define MAX_BASIC	0x16
 #define MAX_EXTENDED	0x8000001e
 #define GUEST_PHYS_BITS 48
+#define GUEST_LINEAR_BITS 48 /* CR4.LA57 is not allowed */
 
 /* Leaf 1. */
 #define L1_ECX_ALLOWED                                                            \
@@ -17,6 +18,7 @@
 	 BIT(22) | BIT(23) | BIT(25) | BIT(26) | BIT(28) | BIT(29) | BIT(30))
 #define L1_ECX_FORCED (BIT(21) /* x2APIC */ | BIT(24) /* TSC deadline */ | BIT(31) /* hypervisor */)
 #define L1_ECX_OSXSAVE BIT(27)
+#define L1_ECX_AVX     (BIT(12) /* FMA */ | BIT(28) | BIT(29) /* F16C */)
 #define L1_EDX_ALLOWED 0x078bfbffu
 #define L1_EDX_HTT     BIT(28)
 /* Leaf 7. */
@@ -33,6 +35,7 @@
 #define LD_1_ALLOWED   (BIT(0) | BIT(1) | BIT(2)) /* XSAVEOPT, XSAVEC, XGETBV(1) */
 /* Leaf 0x80000001. */
 #define E1_ECX_ALLOWED (BIT(0) | BIT(5) | BIT(6) | BIT(7) | BIT(8) | BIT(11) | BIT(16) | BIT(21))
+#define E1_ECX_AVX     (BIT(11) /* XOP */ | BIT(16) /* FMA4 */)
 #define E1_EDX_ALLOWED (0x0183fbffu | BIT(20) | BIT(22) | BIT(25) | BIT(26) | BIT(27) | BIT(29) | BIT(30) | BIT(31))
 
 #define KVM_FEATURE_CLOCKSOURCE	       BIT(0)
@@ -120,6 +123,8 @@ static void leaf_1(const struct cpuid_query *q, struct cpuid_out *r)
 
 	r->ebx = (r->ebx & 0xff00) | (q->apic_id & 0xff) << 24 | (ids & 0xff) << 16;
 	r->ecx = (r->ecx & L1_ECX_ALLOWED) | L1_ECX_FORCED;
+	if (!(q->xcr0_allowed & XCR0_AVX))
+		r->ecx &= ~L1_ECX_AVX;
 	if (q->cr4 & CR4_OSXSAVE)
 		r->ecx |= L1_ECX_OSXSAVE;
 	r->edx &= L1_EDX_ALLOWED;
@@ -221,7 +226,7 @@ static void basic(const struct cpuid_query *q, struct cpuid_out *r)
 
 static void extended_8(const struct cpuid_query *q, struct cpuid_out *r)
 {
-	r->eax = maxphyaddr | (r->eax & 0xff00);
+	r->eax = maxphyaddr | (uint32_t)min_u64(r->eax >> 8 & 0xff, GUEST_LINEAR_BITS) << 8;
 	r->ebx &= BIT(0) | BIT(2) | BIT(9); /* CLZERO, RstrFpErrPtrs, WBNOINVD */
 	r->ecx = amd ? (q->vcpu_count - 1) | id_bits(q->vcpu_count) << 12 : 0;
 	r->edx = 0;
@@ -236,6 +241,8 @@ static void extended(const struct cpuid_query *q, struct cpuid_out *r)
 		break;
 	case 0x80000001:
 		r->ecx &= E1_ECX_ALLOWED;
+		if (!(q->xcr0_allowed & XCR0_AVX))
+			r->ecx &= ~E1_ECX_AVX;
 		if (amd && q->vcpu_count > 1)
 			r->ecx |= BIT(1); /* CmpLegacy: cores, not threads */
 		r->edx &= E1_EDX_ALLOWED;
