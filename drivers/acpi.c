@@ -29,6 +29,8 @@ _Static_assert(sizeof(struct rsdp) == 36, "ACPI 5.2.5.3");
 #define MAX_TABLES     256
 #define GAS_MEMORY     0
 #define GAS_IO	       1
+#define PORTS	       0x10000 /* how many I/O ports there are */
+#define UART_PORTS     8
 
 struct __packed gas {
 	uint8_t space, width, offset, access;
@@ -76,6 +78,9 @@ static void parse_madt(const struct acpi_reader *r, uint64_t at, const struct sd
 	uint32_t off = 44;
 	uint8_t e[16];
 
+	/* A second one, or the same one listed twice, would double the CPUs. */
+	if (out->have_madt)
+		return;
 	out->have_madt = true;
 	while (off + 2 <= h->length) {
 		field(r, at, h, off, e, 2);
@@ -108,10 +113,10 @@ static void parse_fadt(const struct acpi_reader *r, uint64_t at, const struct sd
 	field(r, at, h, 76, &pm_tmr, 4);
 	field(r, at, h, 112, &flags, 4);
 	field(r, at, h, 116, &reset, sizeof(reset));
-	out->pm_timer_port = (uint16_t)pm_tmr;
+	out->pm_timer_port = pm_tmr < PORTS ? (uint16_t)pm_tmr : 0;
 	out->pm_timer_32bit = flags & BIT(8);
-	out->pm1a_cnt_port = (uint16_t)pm1a;
-	if ((flags & BIT(10)) && reset.space == GAS_IO && reset.address && reset.address < 0x10000) {
+	out->pm1a_cnt_port = pm1a < PORTS ? (uint16_t)pm1a : 0;
+	if ((flags & BIT(10)) && reset.space == GAS_IO && reset.address && reset.address < PORTS) {
 		out->reset_io = true;
 		out->reset_port = (uint16_t)reset.address;
 		field(r, at, h, 128, &out->reset_value, 1);
@@ -137,7 +142,8 @@ static void parse_spcr(const struct acpi_reader *r, uint64_t at, const struct sd
 	field(r, at, h, 36, &type, 1);
 	field(r, at, h, 40, &g, sizeof(g));
 	/* 0: 16550, 1: 16450-like, 0x12: 16550 with a parameterized stride. */
-	if ((type > 1 && type != 0x12) || g.space > GAS_IO || !g.address)
+	if ((type > 1 && type != 0x12) || g.space > GAS_IO || !g.address ||
+	    (g.space == GAS_IO && g.address > PORTS - UART_PORTS))
 		return;
 	out->have_spcr = true;
 	out->spcr_mmio = g.space == GAS_MEMORY;
@@ -166,6 +172,13 @@ static void parse_table(const struct acpi_reader *r, uint64_t at, struct acpi_in
 	}
 }
 
+/* The extended part has a checksum of its own. */
+static bool has_xsdt(const struct acpi_reader *r, hpa_t at, struct rsdp *p)
+{
+	return p->revision >= 2 && r->read(r->ctx, at, p, sizeof(*p)) && p->xsdt &&
+	       p->length >= sizeof(*p) && p->length <= PAGE_SIZE && sum_is_zero(r, at.v, p->length);
+}
+
 enum hv_status acpi_parse(const struct acpi_reader *r, hpa_t rsdp_at, struct acpi_info *out)
 {
 	struct rsdp p = { 0 };
@@ -179,7 +192,7 @@ enum hv_status acpi_parse(const struct acpi_reader *r, hpa_t rsdp_at, struct acp
 	    memcmp(p.signature, "RSD PTR ", 8) || !sum_is_zero(r, rsdp_at.v, RSDP_V1_SIZE))
 		return HV_NOENT;
 	root = p.rsdt;
-	if (p.revision >= 2 && r->read(r->ctx, rsdp_at, &p, sizeof(p)) && p.xsdt) {
+	if (has_xsdt(r, rsdp_at, &p)) {
 		root = p.xsdt;
 		width = 8;
 	}

@@ -172,7 +172,10 @@ void console_detach(unsigned index)
 	lock(&console_lock);
 	guest[index].attached = false;
 	if (focus == index) {
-		set_focus(next_focus(index));
+		/* Whoever sits at the line cares for the VMs that are left, not the log. */
+		unsigned next = next_focus(index);
+
+		set_focus(next == NO_FOCUS ? next_focus(next) : next);
 		drain();
 	}
 	unlock(&console_lock);
