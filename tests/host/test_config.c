@@ -437,6 +437,29 @@ static void no_vms(void **s)
 	assert_int_equal(t.warnings, 0);
 }
 
+/* The tests run from the top of the tree. */
+static void example_source(void **s)
+{
+	FILE *dtc = popen("dtc -q -I dts -O dtb tools/example.dts", "r");
+	size_t n;
+
+	(void)s;
+	assert_non_null(dtc);
+	memset(&t, 0, sizeof(t));
+	n = fread(t.blob, 1, sizeof(t.blob), dtc);
+	assert_int_equal(pclose(dtc), 0);
+	fake_fdt_parse(&t, t.blob, n);
+	assert_int_equal(t.st, HV_OK);
+	assert_string_equal(t.warned, "");
+	assert_int_equal(t.c.when_idle, WHEN_IDLE_POWEROFF);
+	assert_int_equal(t.c.vm_count, 2);
+	assert_false(t.c.vm[0].refused || t.c.vm[1].refused);
+	assert_int_equal(t.c.vm[0].ram_high, 1 * GIB);
+	assert_int_equal(t.c.vm[0].cpu_mask, 0xc);
+	assert_int_equal(t.c.vm[1].ram_low, 64 * MIB);
+	assert_int_equal(t.c.vm[1].module_count, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +480,7 @@ int main(void)
 		cmocka_unit_test(console_disabled),
 		cmocka_unit_test(seventeen_vms),
 		cmocka_unit_test(no_vms),
+		cmocka_unit_test(example_source),
 	};
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }
