@@ -75,11 +75,40 @@ static void power_button_and_enable(void **s)
 	assert_false(e.line[SCI]);
 	acpi_pm_ops.write(&p, 3, 1, 0xff);
 	assert_true(e.line[SCI]);
-	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0x01000100);
+	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0x07000100);
 	acpi_pm_ops.write(&p, 1, 1, 0x01);
 	assert_false(e.line[SCI]);
 	acpi_pm_ops.write(&p, 0, 4, 0xffffffff);
-	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0x01010000);
+	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0x07210000);
+}
+
+/* Linux checks that RTC_EN sticks; no event of ours stands behind these three. */
+static void enables_that_never_raise_sci(void **s)
+{
+	static const uint16_t bit[] = {BIT(5), BIT(9), BIT(10)}; /* GBL_EN, SLPBTN_EN, RTC_EN */
+	struct fake_env e;
+	struct acpi_pm p;
+	unsigned off = 0;
+
+	(void)s;
+	fake_env_init(&e);
+	acpi_pm_init(&p, &e.env, count_off, &off);
+	for (unsigned i = 0; i < ARRAY_SIZE(bit); i++) {
+		acpi_pm_ops.write(&p, 2, 2, bit[i]);
+		assert_int_equal(acpi_pm_ops.read(&p, 0, 4), (uint32_t)bit[i] << 16);
+		assert_int_equal(acpi_pm_next_deadline_ns(&p), DEV_NO_DEADLINE);
+		assert_false(e.line[SCI]);
+	}
+	acpi_pm_ops.write(&p, 2, 2, 0x0620);
+	/* Neither writes to the status nor the two events that there are set off theirs. */
+	acpi_pm_ops.write(&p, 0, 2, 0xffff);
+	acpi_pm_power_button(&p);
+	e.now = 1300ULL * 1000000000;
+	acpi_pm_poll(&p);
+	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0x06200101);
+	assert_false(e.line[SCI]);
+	acpi_pm_reset(&p);
+	assert_int_equal(acpi_pm_ops.read(&p, 0, 4), 0);
 }
 
 static void s5_powers_off(void **s)
@@ -110,6 +139,7 @@ int main(void)
 		cmocka_unit_test(timer_counts_and_wraps),
 		cmocka_unit_test(timer_status_raises_sci),
 		cmocka_unit_test(power_button_and_enable),
+		cmocka_unit_test(enables_that_never_raise_sci),
 		cmocka_unit_test(s5_powers_off),
 	};
 	return cmocka_run_group_tests_name("acpi_pm", t, NULL, NULL);
