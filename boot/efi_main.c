@@ -11,16 +11,19 @@
 #include "boot/efi_exit.h"
 #include "boot/efi_file.h"
 #include "boot/handoff.h"
+#include "hv/io.h"
 #include "hv/version.h"
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *st);
 
 #define CONFIG_DEFAULT_PATH "/EFI/faultline/faultline.dtb"
 #define CONFIG_MAX_SIZE	    (64 * KIB)
+#define MSR_FS_BASE	    0xc0000100
 
 /* Static: it must outlive the firmware's stack and pools. */
 static struct handoff handoff;
 static uint8_t config_file[CONFIG_MAX_SIZE] __aligned(8);
+static uint8_t thread_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 static bool same_guid(const EFI_GUID *a, const EFI_GUID *b)
 {
@@ -64,6 +67,18 @@ static void warn(void *ctx, const char *text)
 	efi_con_printf("config: %s\n", text);
 }
 
+static enum hv_status parse_config(struct handoff *h, size_t len, struct hv_error *err)
+{
+	uint64_t fs_base = rdmsr(MSR_FS_BASE);
+	enum hv_status s;
+
+	/* Debian's libfdt.a has its stack canary at %fs:0x28; the firmware's FS base may be 0. */
+	wrmsr(MSR_FS_BASE, (uint64_t)thread_page);
+	s = config_parse(config_file, len, &h->config, &(struct config_sink){ warn, NULL }, err);
+	wrmsr(MSR_FS_BASE, fs_base);
+	return s;
+}
+
 static void read_config(struct handoff *h)
 {
 	struct hv_error err;
@@ -83,7 +98,7 @@ static void read_config(struct handoff *h)
 		return;
 	}
 	h->have_config_file = true;
-	s = config_parse(config_file, len, &h->config, &(struct config_sink){ warn, NULL }, &err);
+	s = parse_config(h, len, &err);
 	if (s)
 		efi_con_printf("config: %s: %s; no VM is defined\n", h->config_path, err.text);
 }
