@@ -24,9 +24,8 @@ enum fault_result fault_resolve(struct npt *npt, const struct region_map *region
 				unsigned max_leaf_shift, const struct fault_env *env)
 {
 	const struct region *r = region_find(regions, gpa);
-	struct npt_leaf leaf;
 	enum hv_status st;
-	unsigned shift;
+	unsigned shift, room;
 
 	if (!r || r->kind != REGION_RAM)
 		return FAULT_DEVICE;
@@ -35,9 +34,12 @@ enum fault_result fault_resolve(struct npt *npt, const struct region_map *region
 					  max_leaf_shift :
 					  npt->fmt->max_leaf_shift);
 	for (;; shift -= 9) {
-		/* Another CPU may have filled it since the guest faulted. */
-		if (npt_lookup(npt, gpa, &leaf))
+		/* Another CPU may have filled it, or a part of what is around it. */
+		room = npt_room(npt, gpa);
+		if (!room)
 			return FAULT_RESOLVED;
+		if (shift > room)
+			shift = room;
 		st = fill(npt, gpa, shift, env);
 		if (!st)
 			return FAULT_RESOLVED;
@@ -45,6 +47,6 @@ enum fault_result fault_resolve(struct npt *npt, const struct region_map *region
 		if (shift > NPT_SHIFT_4K)
 			continue;
 		/* The last frame may have gone to another CPU's fault on this very page. */
-		return st == HV_NOMEM && !npt_lookup(npt, gpa, &leaf) ? FAULT_NOMEM : FAULT_RESOLVED;
+		return st == HV_NOMEM && npt_room(npt, gpa) ? FAULT_NOMEM : FAULT_RESOLVED;
 	}
 }

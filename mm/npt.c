@@ -90,6 +90,23 @@ bool npt_lookup(const struct npt *n, gpa_t gpa, struct npt_leaf *leaf)
 	}
 }
 
+unsigned npt_room(const struct npt *n, gpa_t gpa)
+{
+	const uint64_t *t = n->root;
+
+	if (gpa.v >> NPT_GPA_BITS)
+		return 0;
+	for (unsigned s = ROOT_SHIFT;; s -= 9) {
+		uint64_t e = load(&t[index_at(gpa, s)]);
+
+		if (e == NPTE_EMPTY)
+			return s;
+		if (!npte_present(n->fmt, e) || npte_is_leaf(n->fmt, e, s))
+			return 0;
+		t = table_of(n, e);
+	}
+}
+
 /*
  * The first entry at or after *gpa (below @end) that is neither empty nor a
  * table, moving *gpa to what it maps; NULL when there is none.  Descends from

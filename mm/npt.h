@@ -63,6 +63,12 @@ enum hv_status npt_map(struct npt *n, gpa_t gpa, hpa_t hpa, unsigned shift, unsi
 bool npt_lookup(const struct npt *n, gpa_t gpa, struct npt_leaf *leaf);
 
 /*
+ * The span (as a shift) of the empty entry that a walk to @gpa ends at: no
+ * larger leaf can be installed there.  0: it is mapped or being removed.
+ */
+unsigned npt_room(const struct npt *n, gpa_t gpa);
+
+/*
  * Freezes every leaf that maps a part of [gpa, gpa + len), which is below
  * 2^48, and hands it to @fn.  Returns how many there were.  Under the mutation lock; a flush is owed before
  * any of the frames is used again and before npt_thaw().

@@ -156,12 +156,15 @@ static void smaller_when_frames_are_scattered(void **s)
 	pool.max_order = 0;
 	assert_int_equal(resolve(0x40200000, 30), FAULT_RESOLVED);
 	assert_leaf(0x40200000, 12);
-	/* A table hangs where the larger leaves would go. */
+	/* A table hangs where the larger leaves would go: none of them is cleared for nothing. */
 	pool.max_order = 18;
 	assert_int_equal(resolve(0x40201000, 30), FAULT_RESOLVED);
 	assert_leaf(0x40201000, 12);
-	assert_int_equal(pool.out, 2 * MIB + 8 * KIB);
+	assert_int_equal(resolve(0x40400000, 30), FAULT_RESOLVED);
+	assert_leaf(0x40400000, 21);
+	assert_int_equal(pool.out, 4 * MIB + 8 * KIB);
 	assert_int_equal(pool.accounted, pool.out);
+	assert_int_equal(pool.cleared, pool.out);
 }
 
 static void no_frames(void **s)
@@ -240,9 +243,12 @@ static void frozen(void **s)
 	begin();
 	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
 	assert_int_equal(npt_freeze(&n, GPA(0x40200000), 2 * MIB, ignore, NULL), 1);
-	pool.out = pool.accounted = 0;
+	memset(&pool, 0, sizeof(pool));
 	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
 	assert_nothing_out();
+	assert_int_equal(pool.cleared, 0);
+	pool.max_order = 18;
+	pool.left = -1;
 	npt_thaw(&n, GPA(0x40200000), 2 * MIB);
 	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
 	assert_leaf(0x40200000, 21);

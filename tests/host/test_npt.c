@@ -81,6 +81,33 @@ static void every_level(void **s)
 	}
 }
 
+static void room(void **s)
+{
+	struct seen seen = {0};
+
+	(void)s;
+	for (unsigned f = 0; f < ARRAY_SIZE(fmts); f++) {
+		create(fmts[f]);
+		assert_int_equal(npt_room(&n, GPA(0)), 39);
+		assert_int_equal(npt_room(&n, GPA(BIT64(48) - 1)), 39);
+		assert_int_equal(npt_room(&n, GPA(BIT64(48))), 0);
+		map(0x40201000, 0x5000, 12);
+		assert_int_equal(npt_room(&n, GPA(0x40201fff)), 0);
+		assert_int_equal(npt_room(&n, GPA(0x40200000)), 12);
+		assert_int_equal(npt_room(&n, GPA(0x40400000)), 21);
+		assert_int_equal(npt_room(&n, GPA(0x80000000)), 30);
+		assert_int_equal(npt_room(&n, GPA(BIT64(39))), 39);
+		map(0x80000000, 0x40000000, 30);
+		assert_int_equal(npt_room(&n, GPA(0xbfffffff)), 0);
+		assert_int_equal(npt_freeze(&n, GPA(0x40201000), 0x1000, see, &seen), 1);
+		assert_int_equal(npt_room(&n, GPA(0x40201000)), 0);
+		npt_thaw(&n, GPA(0x40201000), 0x1000);
+		assert_int_equal(npt_room(&n, GPA(0x40201000)), 12);
+		destroy(1);
+		seen.count = 0;
+	}
+}
+
 static void out_of_range(void **s)
 {
 	(void)s;
@@ -350,6 +377,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(every_level),
+		cmocka_unit_test(room),
 		cmocka_unit_test(out_of_range),
 		cmocka_unit_test(no_table_page),
 		cmocka_unit_test(exists),
