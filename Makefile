@@ -16,7 +16,7 @@ BACKEND ?= auto
 # what runs under the firmware only.
 PURE := hv/status.c hv/fmt.c hv/exit.c $(sort $(wildcard hv/dev/*.c)) \
 	$(addprefix hv/insn_,decode.c table.c operand.c exec.c addr.c alu.c string.c) \
-	hv/gwalk.c hv/bus.c hv/cpuid.c hv/event.c hv/guest_acpi.c \
+	hv/gwalk.c hv/bus.c hv/cpuid.c hv/event.c hv/guest_acpi.c hv/mtrr.c hv/pvclock.c hv/xcr0.c \
 	hv/load.c hv/load_elf.c hv/e820.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c \
 	mm/buddy.c mm/region.c mm/npt.c mm/npte.c mm/flush.c mm/fault.c \
 	$(wildcard vmx/vmx_exit_decode.c vmx/vmx_caps.c) svm/svm_exit_decode.c svm/svm_caps.c \

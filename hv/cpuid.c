@@ -3,6 +3,7 @@
 #include "hv/cpuid.h"
 
 #include "hv/state.h"
+#include "hv/xcr0.h"
 
 #define HYPERVISOR_BASE 0x40000000
 #define OWN_BASE	0x40000100
@@ -42,9 +43,6 @@
 #define KVM_FEATURE_NOP_IO_DELAY       BIT(1)
 #define KVM_FEATURE_CLOCKSOURCE2       BIT(3)
 #define KVM_FEATURE_CLOCKSOURCE_STABLE BIT(24)
-
-#define XCR0_AVX    BIT64(2)
-#define XCR0_AVX512 BIT64(5)
 
 static cpuid_host_fn host;
 static struct cpuid_out host_1, host_7, host_e1;

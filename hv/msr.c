@@ -15,10 +15,7 @@ enum {
 	MSR_SYSENTER_CS = 0x174, MSR_SYSENTER_ESP = 0x175, MSR_SYSENTER_EIP = 0x176,
 	MSR_MCG_CAP = 0x179, MSR_MCG_STATUS = 0x17a, MSR_MISC_FEATURES_ENABLES = 0x140,
 	MSR_MISC_ENABLE = 0x1a0, MSR_DEBUGCTL = 0x1d9,
-	MSR_LASTBRANCH_FROM = 0x1db, MSR_LASTINT_TO = 0x1de, MSR_MTRR_PHYSBASE0 = 0x200, MSR_MTRR_PHYSMASK7 = 0x20f,
-	MSR_MTRR_FIX64K = 0x250, MSR_MTRR_FIX16K_80000 = 0x258, MSR_MTRR_FIX16K_A0000 = 0x259,
-	MSR_MTRR_FIX4K_FIRST = 0x268, MSR_MTRR_FIX4K_LAST = 0x26f, MSR_PAT = 0x277,
-	MSR_MTRR_DEF_TYPE = 0x2ff, MSR_TSC_DEADLINE = 0x6e0,
+	MSR_LASTBRANCH_FROM = 0x1db, MSR_LASTINT_TO = 0x1de, MSR_PAT = 0x277, MSR_TSC_DEADLINE = 0x6e0,
 };
 #define MSR_EFER	   0xc0000080u
 #define MSR_STAR	   0xc0000081u
@@ -38,8 +35,6 @@ enum {
 #define AMD_VM_CR	0xc0010114u
 #define AMD_DE_CFG	0xc0011029u
 
-#define MTRR_VARIABLE	8
-#define MTRRCAP		(MTRR_VARIABLE | BIT(8) /* fixed ranges */ | BIT(10) /* WC */)
 #define MISC_ENABLE_WRITABLE 0x400c51889ULL
 
 static const uint32_t passthrough[] = {
@@ -78,7 +73,7 @@ static bool constant(uint32_t msr, uint64_t *val)
 		*val = 1; /* locked, VMX off */
 		return !cpuid_guest_is_amd();
 	case MSR_MTRRCAP:
-		*val = MTRRCAP;
+		*val = MTRR_CAP;
 		return true;
 	}
 	if (msr >= MSR_LASTBRANCH_FROM && msr <= MSR_LASTINT_TO)
@@ -108,60 +103,6 @@ static uint64_t *amd_scratch(struct vcpu *v, uint32_t msr)
 	default:
 		return NULL;
 	}
-}
-
-/* Memory types are ours (nested paging); guests may keep their books. */
-static uint64_t *mtrr(struct vcpu *v, uint32_t msr)
-{
-	if (msr >= MSR_MTRR_PHYSBASE0 && msr <= MSR_MTRR_PHYSMASK7) {
-		unsigned i = (msr - MSR_MTRR_PHYSBASE0) / 2;
-
-		return msr & 1 ? &v->soft.mtrr_mask[i] : &v->soft.mtrr_base[i];
-	}
-	switch (msr) {
-	case MSR_MTRR_FIX64K:
-		return &v->soft.mtrr_fixed[0];
-	case MSR_MTRR_FIX16K_80000:
-		return &v->soft.mtrr_fixed[1];
-	case MSR_MTRR_FIX16K_A0000:
-		return &v->soft.mtrr_fixed[2];
-	case MSR_MTRR_DEF_TYPE:
-		return &v->soft.mtrr_def_type;
-	}
-	if (msr >= MSR_MTRR_FIX4K_FIRST && msr <= MSR_MTRR_FIX4K_LAST)
-		return &v->soft.mtrr_fixed[3 + msr - MSR_MTRR_FIX4K_FIRST];
-	return NULL;
-}
-
-static bool memory_type_valid(uint8_t t)
-{
-	return t <= 1 || (t >= 4 && t <= 6);
-}
-
-static bool mtrr_value_valid(uint32_t msr, uint64_t val)
-{
-	uint64_t beyond = ~(BIT64(cpuid_guest_maxphyaddr()) - 1);
-
-	if (msr == MSR_MTRR_DEF_TYPE)
-		return !(val & ~0xcffULL) && memory_type_valid((uint8_t)val);
-	if (msr >= MSR_MTRR_PHYSBASE0 && msr <= MSR_MTRR_PHYSMASK7)
-		return msr & 1 ? !(val & (beyond | 0x7ff)) :
-				 !(val & (beyond | 0xf00)) && memory_type_valid((uint8_t)val);
-	for (int i = 0; i < 64; i += 8)
-		if (!memory_type_valid((uint8_t)(val >> i)))
-			return false;
-	return true;
-}
-
-static bool pat_valid(uint64_t val)
-{
-	for (int i = 0; i < 64; i += 8) {
-		uint8_t t = (uint8_t)(val >> i);
-
-		if (t != 7 && !memory_type_valid(t))
-			return false;
-	}
-	return true;
 }
 
 /* IA32_TSC_ADJUST moves along (SDM 3B 18.17.3). */
@@ -227,7 +168,7 @@ bool msr_read(struct vcpu *v, uint32_t msr, uint64_t *val)
 		*val = read_efer(v);
 		return true;
 	}
-	soft = mtrr(v, msr);
+	soft = mtrr_find(&v->soft.mtrr, msr);
 	if (!soft)
 		soft = amd_scratch(v, msr);
 	if (soft) {
@@ -265,7 +206,7 @@ bool msr_write(struct vcpu *v, uint32_t msr, uint64_t val)
 		v->soft.mcg_status = val;
 		return true;
 	case MSR_PAT:
-		if (!pat_valid(val))
+		if (!mtrr_pat_valid(val))
 			return false;
 		v->msrs.pat = val;
 		return true;
@@ -275,8 +216,8 @@ bool msr_write(struct vcpu *v, uint32_t msr, uint64_t val)
 	case MSR_PLATFORM_INFO:
 		return false;
 	}
-	soft = mtrr(v, msr);
-	if (soft && !mtrr_value_valid(msr, val))
+	soft = mtrr_find(&v->soft.mtrr, msr);
+	if (soft && !mtrr_valid(msr, val, cpuid_guest_maxphyaddr()))
 		return false;
 	if (!soft)
 		soft = amd_scratch(v, msr);

@@ -22,8 +22,6 @@ _Static_assert(REG_AT(RSI) == REGS_RSI && REG_AT(RDI) == REGS_RDI && REG_AT(R8) 
 _Static_assert(REG_AT(R15) == REGS_R15 && offsetof(struct hv_regs, rip) == REGS_RIP, "enter");
 _Static_assert(offsetof(struct vcpu, regs) == 0, "enter");
 
-/* As firmware leaves it: MTRRs on, everything write-back. */
-#define MTRR_DEF_TYPE_WB 0x806
 #define PAT_RESET 0x0007040600070406ULL
 
 static uint64_t lapic_now(void *ctx)
@@ -115,7 +113,7 @@ void vcpu_power_up(struct vcpu *v)
 	v->requests = 0;
 	memset(&v->soft, 0, sizeof(v->soft));
 	v->soft.misc_enable = 1;
-	v->soft.mtrr_def_type = MTRR_DEF_TYPE_WB;
+	mtrr_power_up(&v->soft.mtrr);
 	v->tsc_offset = v->vm->tsc_offset;
 	lapic_power_up(&v->lapic);
 	reset_registers(v);
@@ -291,6 +289,8 @@ static void park(struct vcpu *v)
 
 	vcpu_unload_current();
 	WRITE_ONCE(v->state, VCPU_PARKED);
+	/* Before we count as parked: the VM's frames may be freed from then on. */
+	flush_leave(&vm->flush, v->index, FLUSH_OUT);
 	if (__atomic_add_fetch(&vm->parked, 1, __ATOMIC_ACQ_REL) == vm->vcpu_count)
 		vm_all_parked(vm);
 }

@@ -11,6 +11,7 @@
 #include "hv/base.h"
 #include "hv/dev/lapic.h"
 #include "hv/exit.h"
+#include "hv/mtrr.h"
 #include "hv/state.h"
 #include "hv/status.h"
 #include "hv/virt.h"
@@ -28,7 +29,7 @@ struct vcpu_msrs {
 /* MSRs that only we keep. */
 struct vcpu_soft_msrs {
 	uint64_t tsc_adjust;
-	uint64_t mtrr_def_type, mtrr_fixed[11], mtrr_base[8], mtrr_mask[8];
+	struct mtrr mtrr;
 	uint64_t misc_enable;
 	uint64_t mcg_status;
 	uint64_t kvm_wall_clock, kvm_system_time, kvm_eoi;

@@ -3,14 +3,10 @@
 #include "hv/vcpu_live.h"
 
 #include "hv/io.h"
+#include "hv/xcr0.h"
 #include "mm/frame.h"
 
 #define MSR_TSC_AUX 0xc0000103
-
-#define XCR0_X87    BIT64(0)
-#define XCR0_SSE    BIT64(1)
-#define XCR0_AVX    BIT64(2)
-#define XCR0_AVX512 (7ULL << 5)
 
 #define FXSAVE_SIZE 512
 #define FCW_RESET   0x37f
@@ -35,9 +31,7 @@ void vcpu_live_init(void)
 	if (!have_xsave)
 		return;
 	d = cpuid(0xd, 0);
-	xcr0_allowed = (d.eax | (uint64_t)d.edx << 32) & (XCR0_X87 | XCR0_SSE | XCR0_AVX | XCR0_AVX512);
-	if ((xcr0_allowed & XCR0_AVX512) != XCR0_AVX512)
-		xcr0_allowed &= ~XCR0_AVX512;
+	xcr0_allowed = xcr0_guest_mask(d.eax | (uint64_t)d.edx << 32);
 	area_size = d.ecx;
 }
 
@@ -128,15 +122,9 @@ void vcpu_live_save(struct vcpu *v)
 		v->msrs.tsc_aux = rdmsr(MSR_TSC_AUX);
 }
 
-/* SDM 1 13.3: x87 always, AVX needs SSE, AVX-512 needs AVX and all three parts. */
 bool vcpu_live_set_xcr0(struct vcpu *v, uint64_t value)
 {
-	if (!(value & XCR0_X87) || (value & ~xcr0_allowed))
-		return false;
-	if ((value & XCR0_AVX) && !(value & XCR0_SSE))
-		return false;
-	if ((value & XCR0_AVX512) &&
-	    ((value & XCR0_AVX512) != XCR0_AVX512 || !(value & XCR0_AVX)))
+	if (!xcr0_valid(value, xcr0_allowed))
 		return false;
 	v->xcr0 = value;
 	xsetbv(value);
