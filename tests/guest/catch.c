@@ -50,6 +50,11 @@ void load_default_idt(void)
 	load_idt(idt, sizeof(idt) - 1);
 	if (tss.ist[0])
 		return;
+	/*
+	 * Touched once: under QEMU 7.2 a #DF whose own delivery faults is reported
+	 * as the exception before it, which no hypervisor can put right.
+	 */
+	memset(ist_stack, 0, sizeof(ist_stack));
 	for (unsigned i = 0; i < 3; i++)
 		tss.ist[i] = (uint64_t)ist_stack[i] + sizeof(ist_stack[i]);
 	tss.rsp[0] = (uint64_t)boot_stack_top;

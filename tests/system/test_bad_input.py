@@ -27,7 +27,7 @@ CASES = {
     "text-kernel": ('memory-mib = <64>; kernel = "/EFI/faultline/text";',
                     r"neither a bzImage nor a multiboot"),
     "tiny": (f"memory-mib = <16>; {KERNEL_PATH}", r"vmlinuz"),
-    "big-initrd": (f'memory-mib = <48>; {KERNEL_PATH} initrd = "/EFI/faultline/big";',
+    "big-initrd": (f'memory-mib = <96>; {KERNEL_PATH} initrd = "/EFI/faultline/big";',
                    r"/EFI/faultline/big"),
     "in-the-hole": (f'{KERNEL_PATH} #address-cells = <2>; #size-cells = <2>; '
                     'memory@0 { device_type = "memory"; reg = <0 0 0 0xd0000000>; };',
