@@ -192,15 +192,22 @@ bool config_get_string(const struct config_prop *p, const char **s)
 	return true;
 }
 
+bool config_get_in_range(const struct config_prop *p, const struct config_field *f, uint64_t *v)
+{
+	if (!config_get_number(p, v))
+		return false;
+	if (*v < f->min || *v > f->max)
+		return config_prop_bad(p, "= %llu: must be %llu to %llu", (unsigned long long)*v,
+				       (unsigned long long)f->min, (unsigned long long)f->max);
+	return true;
+}
+
 bool config_read_number(const struct config_prop *p, const struct config_field *f, void *out)
 {
 	uint64_t v;
 
-	if (!config_get_number(p, &v))
+	if (!config_get_in_range(p, f, &v))
 		return false;
-	if (v < f->min || v > f->max)
-		return config_prop_bad(p, "= %llu: must be %llu to %llu", (unsigned long long)v,
-				       (unsigned long long)f->min, (unsigned long long)f->max);
 	config_store(f, out, v);
 	return true;
 }

@@ -79,6 +79,8 @@ bool config_read(const struct config_node *n, const struct config_field *table, 
 
 /* The readers.  A number has one or two cells. */
 bool config_get_number(const struct config_prop *p, uint64_t *v) __must_check;
+bool config_get_in_range(const struct config_prop *p, const struct config_field *f, uint64_t *v)
+	__must_check;
 bool config_get_string(const struct config_prop *p, const char **s) __must_check;
 bool config_read_number(const struct config_prop *p, const struct config_field *f, void *out);
 bool config_read_address(const struct config_prop *p, const struct config_field *f, void *out);

@@ -28,11 +28,8 @@ static bool read_memory_mib(const struct config_prop *p, const struct config_fie
 	struct config_vm *vm = out;
 	uint64_t mib;
 
-	if (!config_get_number(p, &mib))
+	if (!config_get_in_range(p, f, &mib))
 		return false;
-	if (mib < f->min || mib > f->max)
-		return config_prop_bad(p, "= %llu: must be %llu to %llu", (unsigned long long)mib,
-				       (unsigned long long)f->min, (unsigned long long)f->max);
 	vm->ram_low = min_u64(mib * MIB, CONFIG_HOLE_START);
 	vm->ram_high = mib * MIB - vm->ram_low;
 	return true;

@@ -7,44 +7,20 @@
 
 #include "hv/base.h"
 
-static inline void outb(uint16_t port, uint8_t v)
-{
-	__asm__ volatile("outb %0, %1" : : "a"(v), "Nd"(port));
-}
-
-static inline void outw(uint16_t port, uint16_t v)
-{
-	__asm__ volatile("outw %0, %1" : : "a"(v), "Nd"(port));
-}
-
-static inline uint8_t inb(uint16_t port)
-{
-	uint8_t v;
-
-	__asm__ volatile("inb %1, %0" : "=a"(v) : "Nd"(port));
-	return v;
-}
-
-static inline uint16_t inw(uint16_t port)
-{
-	uint16_t v;
-
-	__asm__ volatile("inw %1, %0" : "=a"(v) : "Nd"(port));
-	return v;
-}
-
-static inline void outl(uint16_t port, uint32_t v)
-{
-	__asm__ volatile("outl %0, %1" : : "a"(v), "Nd"(port));
-}
-
-static inline uint32_t inl(uint16_t port)
-{
-	uint32_t v;
-
-	__asm__ volatile("inl %1, %0" : "=a"(v) : "Nd"(port));
-	return v;
-}
+#define DEFINE_PORT(s, type)                                                 \
+	static inline void out##s(uint16_t port, type v)                     \
+	{                                                                    \
+		__asm__ volatile("out" #s " %0, %1" : : "a"(v), "Nd"(port)); \
+	}                                                                    \
+	static inline type in##s(uint16_t port)                              \
+	{                                                                    \
+		type v;                                                      \
+		__asm__ volatile("in" #s " %1, %0" : "=a"(v) : "Nd"(port));  \
+		return v;                                                    \
+	}
+DEFINE_PORT(b, uint8_t)
+DEFINE_PORT(w, uint16_t)
+DEFINE_PORT(l, uint32_t)
 
 static inline uint64_t rdmsr(uint32_t msr)
 {

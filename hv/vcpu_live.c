@@ -40,24 +40,15 @@ uint64_t vcpu_live_xcr0_allowed(void)
 	return xcr0_allowed;
 }
 
-static unsigned area_order(void)
-{
-	unsigned order = 0;
-
-	while (PAGE_SIZE << order < area_size)
-		order++;
-	return order;
-}
-
 enum hv_status vcpu_live_create(struct vcpu *v)
 {
-	v->xsave = hv_pages_alloc(area_order());
+	v->xsave = hv_pages_alloc(frame_order(area_size));
 	return v->xsave ? HV_OK : HV_NOMEM;
 }
 
 void vcpu_live_destroy(struct vcpu *v)
 {
-	hv_pages_free(v->xsave, area_order());
+	hv_pages_free(v->xsave, frame_order(area_size));
 }
 
 void vcpu_live_reset(struct vcpu *v)
@@ -66,7 +57,7 @@ void vcpu_live_reset(struct vcpu *v)
 	uint16_t fcw = FCW_RESET;
 	uint32_t mxcsr = MXCSR_RESET;
 
-	memset(x, 0, PAGE_SIZE << area_order());
+	memset(x, 0, PAGE_SIZE << frame_order(area_size));
 	memcpy(x, &fcw, sizeof(fcw));
 	memcpy(x + MXCSR_AT, &mxcsr, sizeof(mxcsr));
 	v->xcr0 = XCR0_X87;

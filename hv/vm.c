@@ -16,15 +16,6 @@
 struct vm *vms[CONFIG_MAX_VMS];
 static enum config_when_idle when_idle;
 
-static unsigned order_of(size_t size)
-{
-	unsigned order = 0;
-
-	while (PAGE_SIZE << order < size)
-		order++;
-	return order;
-}
-
 uint64_t vm_now_ns(const struct vm *vm)
 {
 	return time_now_ns() - vm->start_ns;
@@ -45,17 +36,17 @@ static void destroy(struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->vcpu_count; i++) {
 		vcpu_destroy(vm->vcpu[i]);
-		hv_pages_free(vm->vcpu[i], order_of(sizeof(struct vcpu)));
+		hv_pages_free(vm->vcpu[i], frame_order(sizeof(struct vcpu)));
 	}
 	vm->vcpu_count = 0;
 	if (vm->npt.root)
 		vm_memory_destroy(vm);
-	hv_pages_free(vm, order_of(sizeof(*vm)));
+	hv_pages_free(vm, frame_order(sizeof(*vm)));
 }
 
 static enum hv_status create_vcpu(struct vm *vm, unsigned index)
 {
-	unsigned order = order_of(sizeof(struct vcpu));
+	unsigned order = frame_order(sizeof(struct vcpu));
 	struct vcpu *v = hv_pages_alloc(order);
 	enum hv_status st;
 
@@ -75,7 +66,7 @@ static enum hv_status create_vcpu(struct vm *vm, unsigned index)
 static enum hv_status create(unsigned index, const struct config_vm *c, uint64_t epoch,
 			     struct vm **out)
 {
-	struct vm *vm = hv_pages_alloc(order_of(sizeof(*vm)));
+	struct vm *vm = hv_pages_alloc(frame_order(sizeof(*vm)));
 	enum hv_status st;
 
 	if (!vm)

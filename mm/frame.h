@@ -26,6 +26,16 @@ enum hv_status frame_init(const struct handoff *h) __must_check;
 /* The range that the hypervisor pool lies in. */
 struct handoff_range frame_hv_range(void);
 
+/* The order of the smallest block that holds @size bytes. */
+static inline unsigned frame_order(uint64_t size)
+{
+	unsigned order = 0;
+
+	while (PAGE_SIZE << order < size)
+		order++;
+	return order;
+}
+
 /* 2^order zeroed frames of the hypervisor pool as a pointer, or NULL. */
 void *hv_pages_alloc(unsigned order);
 void hv_pages_free(void *p, unsigned order);
