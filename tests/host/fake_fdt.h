@@ -79,6 +79,17 @@ static inline void fake_fdt_finish(struct fake_fdt *t)
 	fake_fdt_parse(t, t->blob, fdt_totalsize(t->blob));
 }
 
+/* Ends the node of the only VM, and all around it. */
+static inline struct config_vm *fake_fdt_end_vm(struct fake_fdt *t)
+{
+	fake_fdt_end(t);
+	fake_fdt_end(t);
+	fake_fdt_finish(t);
+	assert_int_equal(t->st, HV_OK);
+	assert_int_equal(t->c.vm_count, 1);
+	return &t->c.vm[0];
+}
+
 static inline void assert_contains(const char *text, const char *part)
 {
 	if (strstr(text, part))

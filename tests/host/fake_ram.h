@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hv/assert.h"
@@ -101,6 +102,16 @@ static inline void fake_ram_init(struct fake_ram *r, uint8_t *byte, uint64_t ram
 		.ram_high = ram_high,
 		.acpi_rsdp = 0xe0000,
 	};
+}
+
+/* For tests whose state is from malloc() and begins with a fake_ram that has such bytes. */
+static inline int fake_ram_teardown(void **state)
+{
+	struct fake_ram *r = *state;
+
+	free(r->byte);
+	free(r);
+	return 0;
 }
 
 /* Takes back everything that was written. */

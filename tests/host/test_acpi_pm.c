@@ -4,20 +4,26 @@
 
 #define SCI ACPI_SCI_IRQ
 
+static struct fake_env e;
+static struct acpi_pm p;
+static unsigned off;
+
 static void count_off(void *ctx)
 {
 	++*(unsigned *)ctx;
 }
 
-static void timer_counts_and_wraps(void **s)
+static void begin(void)
 {
-	struct fake_env e;
-	struct acpi_pm p;
-	unsigned off = 0;
-
-	(void)s;
+	off = 0;
 	fake_env_init(&e);
 	acpi_pm_init(&p, &e.env, count_off, &off);
+}
+
+static void timer_counts_and_wraps(void **s)
+{
+	(void)s;
+	begin();
 	assert_int_equal(acpi_pm_ops.read(&p, 8, 4), 0);
 	e.now = 1000000000;
 	assert_int_equal(acpi_pm_ops.read(&p, 8, 4), ACPI_PM_TIMER_HZ);
@@ -33,14 +39,10 @@ static void timer_counts_and_wraps(void **s)
 
 static void timer_status_raises_sci(void **s)
 {
-	struct fake_env e;
-	struct acpi_pm p;
-	unsigned off = 0;
 	uint64_t due;
 
 	(void)s;
-	fake_env_init(&e);
-	acpi_pm_init(&p, &e.env, count_off, &off);
+	begin();
 	assert_int_equal(acpi_pm_next_deadline_ns(&p), DEV_NO_DEADLINE);
 	acpi_pm_ops.write(&p, 2, 2, 0x0001);
 	due = acpi_pm_next_deadline_ns(&p);
@@ -64,13 +66,8 @@ static void timer_status_raises_sci(void **s)
 
 static void power_button_and_enable(void **s)
 {
-	struct fake_env e;
-	struct acpi_pm p;
-	unsigned off = 0;
-
 	(void)s;
-	fake_env_init(&e);
-	acpi_pm_init(&p, &e.env, count_off, &off);
+	begin();
 	acpi_pm_power_button(&p);
 	assert_false(e.line[SCI]);
 	acpi_pm_ops.write(&p, 3, 1, 0xff);
@@ -86,13 +83,8 @@ static void power_button_and_enable(void **s)
 static void enables_that_never_raise_sci(void **s)
 {
 	static const uint16_t bit[] = {BIT(5), BIT(9), BIT(10)}; /* GBL_EN, SLPBTN_EN, RTC_EN */
-	struct fake_env e;
-	struct acpi_pm p;
-	unsigned off = 0;
-
 	(void)s;
-	fake_env_init(&e);
-	acpi_pm_init(&p, &e.env, count_off, &off);
+	begin();
 	for (unsigned i = 0; i < ARRAY_SIZE(bit); i++) {
 		acpi_pm_ops.write(&p, 2, 2, bit[i]);
 		assert_int_equal(acpi_pm_ops.read(&p, 0, 4), (uint32_t)bit[i] << 16);
@@ -113,13 +105,8 @@ static void enables_that_never_raise_sci(void **s)
 
 static void s5_powers_off(void **s)
 {
-	struct fake_env e;
-	struct acpi_pm p;
-	unsigned off = 0;
-
 	(void)s;
-	fake_env_init(&e);
-	acpi_pm_init(&p, &e.env, count_off, &off);
+	begin();
 	assert_int_equal(acpi_pm_ops.read(&p, 4, 2), 0x0001);
 	acpi_pm_ops.write(&p, 4, 2, 5 << 10);
 	assert_int_equal(off, 0);

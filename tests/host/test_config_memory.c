@@ -23,16 +23,6 @@ static void begin_vm(uint32_t address_cells, uint32_t size_cells)
 		fake_fdt_prop(&t, "#size-cells", CELL(size_cells));
 }
 
-static struct config_vm *end_vm(void)
-{
-	fake_fdt_end(&t);
-	fake_fdt_end(&t);
-	fake_fdt_finish(&t);
-	assert_int_equal(t.st, HV_OK);
-	assert_int_equal(t.c.vm_count, 1);
-	return &t.c.vm[0];
-}
-
 static size_t put(uint8_t *out, uint32_t cells, uint64_t v)
 {
 	for (uint32_t i = 0; i < cells * 4; i++)
@@ -59,7 +49,7 @@ static struct config_vm *vm_of(uint32_t ac, uint32_t sc, const struct range *r, 
 		len += put(reg + len, sc, r[i].size);
 	}
 	memory_node("memory@0", reg, len);
-	return end_vm();
+	return fake_fdt_end_vm(&t);
 }
 
 static void good(uint32_t ac, uint32_t sc, const struct range *r, size_t n, uint64_t low, uint64_t high)
@@ -107,11 +97,11 @@ static void cells_absent(void **s)
 	(void)s;
 	begin_vm(0, 0);
 	memory_node("memory@0", BYTES(BE32(0), BE32(0), BE32(0x8000000)));
-	assert_false(end_vm()->refused);
+	assert_false(fake_fdt_end_vm(&t)->refused);
 	assert_int_equal(t.c.vm[0].ram_low, 128 * MIB);
 	begin_vm(0, 0);
 	memory_node("memory@0", BYTES(BE32(0), BE32(0), BE32(0), BE32(0x8000000)));
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a/memory@0: reg has 16 bytes: must be a multiple of 12, for "
 		       "#address-cells 2 and #size-cells 1");
 }
@@ -120,18 +110,18 @@ static void cells_bad(void **s)
 {
 	(void)s;
 	begin_vm(4, 2);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a: #address-cells = 4: must be 1 to 3");
 	begin_vm(2, 3);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a: #size-cells = 3: must be 1 to 2");
 	begin_vm(0, 1);
 	fake_fdt_prop(&t, "#address-cells", CELL(0));
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a: #address-cells = 0: must be 1 to 3");
 	begin_vm(2, 0);
 	fake_fdt_prop(&t, "#size-cells", "12", 2);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a: #size-cells has 2 bytes");
 }
 
@@ -145,7 +135,7 @@ static void merging(void **s)
 	begin_vm(1, 1);
 	memory_node("memory@40000000", CELLS2(0x40000000, 0x40000000));
 	memory_node("memory", CELLS2(0, 0x40000000));
-	assert_false(end_vm()->refused);
+	assert_false(fake_fdt_end_vm(&t)->refused);
 	assert_int_equal(t.c.vm[0].ram_low, 2 * GIB);
 }
 
@@ -184,11 +174,11 @@ static void wrapping_and_far(void **s)
 	    RANGES({0, 3 * GIB}, {4 * GIB, 509 * GIB + 0x1000}));
 	begin_vm(3, 1);
 	memory_node("memory@0", BYTES(BE32(1), BE32(0), BE32(0), BE32(0x100000)));
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("reg has an address of more than 64 bits");
 	begin_vm(3, 1);
 	memory_node("memory@0", BYTES(BE32(0x80000000), BE32(0), BE32(0), BE32(0x100000)));
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("reg has an address of more than 64 bits");
 }
 
@@ -230,7 +220,7 @@ static void nodes(void **s)
 	fake_fdt_node(&t, "memory@0");
 	fake_fdt_prop(&t, "reg", CELLS2(0, 0x100000));
 	fake_fdt_end(&t);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a/memory@0: device_type is missing");
 
 	begin_vm(1, 1);
@@ -238,25 +228,25 @@ static void nodes(void **s)
 	fake_fdt_prop(&t, "device_type", TEXT("cpu"));
 	fake_fdt_prop(&t, "reg", CELLS2(0, 0x100000));
 	fake_fdt_end(&t);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a/memory@0: device_type = \"cpu\": must be \"memory\"");
 
 	begin_vm(1, 1);
 	fake_fdt_node(&t, "memory@0");
 	fake_fdt_prop(&t, "device_type", TEXT("memory"));
 	fake_fdt_end(&t);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a/memory@0: reg is missing");
 
 	begin_vm(1, 1);
 	memory_node("memory@0", FLAG);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a/memory@0: reg has 0 bytes: must be a multiple of 8");
 
 	begin_vm(1, 1);
 	fake_fdt_prop(&t, "memory-mib", CELL(64));
 	memory_node("memory@0", CELLS2(0, 0x100000));
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a: memory-mib and memory nodes: must be one of them");
 
 	begin_vm(1, 1);
@@ -265,7 +255,7 @@ static void nodes(void **s)
 	fake_fdt_prop(&t, "reg", CELLS2(0, 0x100000));
 	fake_fdt_prop(&t, "numa-node-id", CELL(0));
 	fake_fdt_end(&t);
-	assert_false(end_vm()->refused);
+	assert_false(fake_fdt_end_vm(&t)->refused);
 	assert_string_equal(t.warned, "/vms/a/memory@0: unknown property 'numa-node-id'\n");
 }
 
@@ -277,13 +267,13 @@ static void disabled_node(void **s)
 	fake_fdt_node(&t, "memory@100000");
 	fake_fdt_prop(&t, "status", TEXT("disabled"));
 	fake_fdt_end(&t);
-	assert_false(end_vm()->refused);
+	assert_false(fake_fdt_end_vm(&t)->refused);
 	assert_int_equal(t.c.vm[0].ram_low, 2 * MIB);
 	begin_vm(1, 1);
 	fake_fdt_node(&t, "memory@0");
 	fake_fdt_prop(&t, "status", TEXT("broken"));
 	fake_fdt_end(&t);
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a/memory@0: status = \"broken\"");
 }
 

@@ -13,23 +13,13 @@ static void begin_vm(const char *name)
 	fake_fdt_node(&t, name);
 }
 
-static struct config_vm *end_vm(void)
-{
-	fake_fdt_end(&t);
-	fake_fdt_end(&t);
-	fake_fdt_finish(&t);
-	assert_int_equal(t.st, HV_OK);
-	assert_int_equal(t.c.vm_count, 1);
-	return &t.c.vm[0];
-}
-
 static struct config_vm *vm_with(const char *name, const void *data, size_t len)
 {
 	begin_vm("a");
 	if (strcmp(name, "kernel"))
 		fake_fdt_prop(&t, "kernel", TEXT("/boot/kernel"));
 	fake_fdt_prop(&t, name, data, len);
-	return end_vm();
+	return fake_fdt_end_vm(&t);
 }
 
 static struct config_vm *good(const char *name, const void *data, size_t len)
@@ -90,7 +80,7 @@ static void kernel_missing(void **s)
 {
 	(void)s;
 	begin_vm("a");
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("/vms/a: kernel is missing: must be a path");
 }
 
@@ -111,13 +101,13 @@ static void names(void **s)
 	for (unsigned i = 0; i < ARRAY_SIZE(ok); i++) {
 		begin_vm(ok[i]);
 		fake_fdt_prop(&t, "kernel", TEXT("/k"));
-		assert_false(end_vm()->refused);
+		assert_false(fake_fdt_end_vm(&t)->refused);
 		assert_string_equal(t.c.vm[0].name, ok[i]);
 	}
 	for (unsigned i = 0; i < ARRAY_SIZE(wrong); i++) {
 		begin_vm(wrong[i].name);
 		fake_fdt_prop(&t, "kernel", TEXT("/k"));
-		end_vm();
+		fake_fdt_end_vm(&t);
 		assert_refused(wrong[i].why);
 		assert_string_equal(t.c.vm[0].name, wrong[i].shown);
 	}
@@ -169,7 +159,7 @@ static void unknown_things(void **s)
 	fake_fdt_prop(&t, "compatible", TEXT("x"));
 	fake_fdt_node(&t, "memories");
 	fake_fdt_end(&t);
-	assert_false(end_vm()->refused);
+	assert_false(fake_fdt_end_vm(&t)->refused);
 	assert_string_equal(t.warned, "/vms/a/memories: unknown node\n");
 }
 
@@ -333,7 +323,7 @@ static void long_reasons_are_whole(void **s)
 	begin_vm("abcdefghijklmnopqrstuvw");
 	fake_fdt_prop(&t, "type",
 		      TEXT("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
-	end_vm();
+	fake_fdt_end_vm(&t);
 	assert_refused("...\": must be \"auto\", \"linux\", \"multiboot\" or \"flat\"");
 }
 

@@ -14,24 +14,9 @@
 #include <Zydis/Zydis.h>
 
 #include "hv/insn_decode.h"
+#include "tests/host/random.h"
 
 #define ORACLE_RUNS 1000000u
-#define SEED	    0x9e3779b97f4a7c15ULL
-
-static uint64_t rng_state = SEED;
-
-static uint64_t rnd(void)
-{
-	rng_state ^= rng_state << 13;
-	rng_state ^= rng_state >> 7;
-	rng_state ^= rng_state << 17;
-	return rng_state * 0x2545f4914f6cdd1dULL;
-}
-
-static unsigned below(unsigned n)
-{
-	return (unsigned)(rnd() >> 33) % n;
-}
 
 /* ---- what each of Zydis's mnemonics is to us ------------------------------------------------ */
 

@@ -16,24 +16,10 @@
 #include "hv/insn_exec.h"
 #include "hv/insn_string.h"
 #include "tests/host/insn_native.h"
+#include "tests/host/random.h"
 
 #define RUNS 1500000u
 #define MID  (NATIVE_DATA_SIZE / 2)
-
-static uint64_t rng_state = 0x853c49e6748fea9bULL;
-
-static uint64_t rnd(void)
-{
-	rng_state ^= rng_state << 13;
-	rng_state ^= rng_state >> 7;
-	rng_state ^= rng_state << 17;
-	return rng_state * 0x2545f4914f6cdd1dULL;
-}
-
-static unsigned below(unsigned n)
-{
-	return (unsigned)(rnd() >> 33) % n;
-}
 
 /* Small numbers, numbers near the sign changes, and any number. */
 static uint64_t value(void)

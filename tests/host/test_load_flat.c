@@ -29,15 +29,6 @@ static int setup(void **s)
 	return 0;
 }
 
-static int teardown(void **s)
-{
-	struct flat *f = *s;
-
-	free(f->ram.byte);
-	free(f);
-	return 0;
-}
-
 static enum hv_status load(struct flat *f, enum config_flat_mode mode, uint64_t at, uint64_t entry)
 {
 	struct load_image img = {.kernel = &f->file.blob, .cmdline = ""};
@@ -150,11 +141,11 @@ static void passes_write_failures_on(void **s)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test_setup_teardown(real_mode, setup, teardown),
-		cmocka_unit_test_setup_teardown(protected_mode, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_mode, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_bad_places, setup, teardown),
-		cmocka_unit_test_setup_teardown(passes_write_failures_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(real_mode, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(protected_mode, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(long_mode, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(refuses_bad_places, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(passes_write_failures_on, setup, fake_ram_teardown),
 	};
 	return cmocka_run_group_tests_name("load_flat", t, NULL, NULL);
 }

@@ -64,15 +64,6 @@ static int setup(void **s)
 	return 0;
 }
 
-static int teardown(void **s)
-{
-	struct linux_test *t = *s;
-
-	free(t->ram.byte);
-	free(t);
-	return 0;
-}
-
 static enum hv_status load(struct linux_test *t)
 {
 	enum hv_status st;
@@ -287,13 +278,13 @@ static void passes_write_failures_on(void **s)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test_setup_teardown(loads, setup, teardown),
-		cmocka_unit_test_setup_teardown(places_the_kernel, setup, teardown),
-		cmocka_unit_test_setup_teardown(places_the_initrd, setup, teardown),
-		cmocka_unit_test_setup_teardown(checks_the_command_line, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_other_protocols, setup, teardown),
-		cmocka_unit_test_setup_teardown(survives_truncation_everywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(passes_write_failures_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(loads, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(places_the_kernel, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(places_the_initrd, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(checks_the_command_line, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(refuses_other_protocols, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(survives_truncation_everywhere, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(passes_write_failures_on, setup, fake_ram_teardown),
 	};
 	return cmocka_run_group_tests_name("load_linux", t, NULL, NULL);
 }

@@ -118,15 +118,6 @@ static int setup(void **s)
 	return 0;
 }
 
-static int teardown(void **s)
-{
-	struct mb_test *t = *s;
-
-	free(t->ram.byte);
-	free(t);
-	return 0;
-}
-
 static enum hv_status load(struct mb_test *t)
 {
 	enum hv_status st;
@@ -406,17 +397,17 @@ static void passes_write_failures_on(void **s)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test_setup_teardown(loads_elf32, setup, teardown),
-		cmocka_unit_test_setup_teardown(loads_elf64, setup, teardown),
-		cmocka_unit_test_setup_teardown(loads_by_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_bad_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(refuses_bad_elf, setup, teardown),
-		cmocka_unit_test_setup_teardown(limits_segments, setup, teardown),
-		cmocka_unit_test_setup_teardown(finds_the_header, setup, teardown),
-		cmocka_unit_test_setup_teardown(loads_modules, setup, teardown),
-		cmocka_unit_test_setup_teardown(limits_strings, setup, teardown),
-		cmocka_unit_test_setup_teardown(survives_truncation_everywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(passes_write_failures_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(loads_elf32, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(loads_elf64, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(loads_by_addresses, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(refuses_bad_addresses, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(refuses_bad_elf, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(limits_segments, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(finds_the_header, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(loads_modules, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(limits_strings, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(survives_truncation_everywhere, setup, fake_ram_teardown),
+		cmocka_unit_test_setup_teardown(passes_write_failures_on, setup, fake_ram_teardown),
 	};
 	return cmocka_run_group_tests_name("load_multiboot", t, NULL, NULL);
 }
