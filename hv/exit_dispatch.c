@@ -5,9 +5,9 @@
 #include "hv/guest_virt.h"
 
 static void (*const handlers[])(struct vcpu *v, const struct hv_exit *e) = {
-	[EXIT_INTR] = exit_nothing,
+	[EXIT_INTR] = exit_interrupted,
 	[EXIT_HOST_NMI] = exit_nothing,
-	[EXIT_TIMER] = exit_nothing,
+	[EXIT_TIMER] = exit_interrupted,
 	[EXIT_NPF] = exit_npf,
 	[EXIT_IO] = exit_io,
 	[EXIT_CPUID] = exit_cpuid,
@@ -44,6 +44,27 @@ unsigned exit_insn_len(struct vcpu *v, const struct hv_exit *e)
 		return e->insn_len;
 	guest_virt_init(&g, v);
 	return guest_virt_fetch(&g, &in) ? 0 : in.len;
+}
+
+/*
+ * QEMU's TCG forgets at VMRUN that the guest is in the shadow of an STI.  Then
+ * an interrupt that waits would be delivered before the HLT behind the STI, and
+ * the guest would sleep through what its handler just made it ready for.  So the
+ * HLT is carried out here; on other CPUs that is merely one exit less.
+ */
+void exit_interrupted(struct vcpu *v, const struct hv_exit *e)
+{
+	struct guest_virt g;
+	struct insn in;
+
+	(void)e;
+	if (!(virt->get_blocking(v) & BLOCK_IRQ_SHADOW))
+		return;
+	guest_virt_init(&g, v);
+	if (guest_virt_fetch(&g, &in) || in.op != INSN_HLT)
+		return;
+	vcpu_skip(v, in.len);
+	v->state = VCPU_HALTED;
 }
 
 /* What only brought us here, or whose work the run loop does anyway. */

@@ -30,6 +30,7 @@ void exit_hypercall(struct vcpu *v, const struct hv_exit *e);
 void exit_undefined(struct vcpu *v, const struct hv_exit *e);
 void exit_general(struct vcpu *v, const struct hv_exit *e);
 void exit_exception(struct vcpu *v, const struct hv_exit *e);
+void exit_interrupted(struct vcpu *v, const struct hv_exit *e);
 void exit_nothing(struct vcpu *v, const struct hv_exit *e);
 void exit_triple_fault(struct vcpu *v, const struct hv_exit *e);
 void exit_misconfig(struct vcpu *v, const struct hv_exit *e);

@@ -92,7 +92,7 @@ void smp_start(void)
 	apic_icr(0, 0xc4500); /* INIT to all but self */
 	delay_us(10000);
 	apic_icr(0, 0xc4608); /* SIPI, page 8 */
-	wait_for(&started, cpu_count() - 1, 2000);
+	wait_for(&started, cpu_count() - 1, 10000);
 }
 
 void smp_run(unsigned cpu, void (*fn)(unsigned cpu))

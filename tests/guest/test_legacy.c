@@ -52,7 +52,7 @@ static void test_pic(void)
 	apic_write(0x350, 0x700);
 	pic_init(0xfe);
 	pit_rate(1193); /* 1 kHz */
-	halt_for(5, 500);
+	halt_for(5, 5000);
 	ok(ticks >= 5, "pic: PIT ticks through LINT0");
 	outb(0x21, 0xff);
 	irq_window();
@@ -85,7 +85,7 @@ static void test_ioapic(void)
 	ticks = 0;
 	irq_handler(0xc0, on_tick);
 	ioapic_route(2, 0xc0); /* the PIT's, by the MADT's override */
-	halt_for(5, 500);
+	halt_for(5, 5000);
 	ok(ticks >= 5, "ioapic: PIT ticks at pin 2");
 	ioapic_route(2, 0x100c0);
 	irq_window();
@@ -111,7 +111,7 @@ static void test_uart(void)
 	outb(0x3fc, 0x0b);
 	irq_enable();
 	outb(0x3f9, 2); /* THRE: empty already, so at once */
-	ok(wait_for(&uart_irqs, 1, 200), "uart: THRE interrupt when it is enabled");
+	ok(wait_for(&uart_irqs, 1, 2000), "uart: THRE interrupt when it is enabled");
 	outb(0x3f8, '#');
 	outb(0x3f8, '\r');
 	outb(0x3f8, '\n');

@@ -53,7 +53,7 @@ static void expect_ipis(uint32_t dest, uint32_t command, uint32_t want, uint32_t
 		got[i] = 0;
 	irq_enable();
 	apic_icr(dest, command);
-	end = now_us() + 200000;
+	end = now_us() + 2000000;
 	while (total() < want && now_us() < end)
 		cpu_relax();
 	delay_us(3000);
@@ -95,7 +95,7 @@ static void test_nmi(unsigned cpus)
 	nmi_handler(on_nmi);
 	idt[VEC_NMI].ist = 0; /* one stack would not do for all */
 	apic_icr(0, 0x400 | ASSERT | OTHERS);
-	ok(wait_for(&nmi_got, cpus - 1, 500), "ipi: NMI to all others");
+	ok(wait_for(&nmi_got, cpus - 1, 5000), "ipi: NMI to all others");
 	nmi_handler(NULL);
 }
 
@@ -113,7 +113,7 @@ static void put_real_mode_code(void)
 
 static bool wait_count(uint16_t want)
 {
-	uint64_t end = now_us() + 300000;
+	uint64_t end = now_us() + 3000000;
 
 	while (*(volatile uint16_t *)0x7000 != want && now_us() < end)
 		cpu_relax();

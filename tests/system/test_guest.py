@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The test guest: the same TAP on both back ends, alone and beside another VM."""
+import hashlib
 import os
 import re
 
@@ -35,9 +36,11 @@ def check(m, lines):
 
 def test_guest(machine, backend):
     m = machine(guest_vm("guest"), [GUEST], backend=backend, smp=2)
-    check(m, os.path.join(BUILD, f"tap-{backend}.txt"))
+    with open(GUEST[0], "rb") as f:
+        guest = hashlib.sha256(f.read()).hexdigest()[:12]
+    check(m, os.path.join(BUILD, f"tap-{backend}-{guest}.txt"))
     assert m.wait_end(60)
-    other = os.path.join(BUILD, f"tap-{'vmx' if backend == 'svm' else 'svm'}.txt")
+    other = os.path.join(BUILD, f"tap-{'vmx' if backend == 'svm' else 'svm'}-{guest}.txt")
     if os.path.exists(other):
         with open(other, encoding="utf-8") as f:
             assert tap_of(m.log_path) == f.read().splitlines(), "the back ends differ"
