@@ -27,6 +27,8 @@ _Static_assert(sizeof(struct rsdp) == 36, "ACPI 5.2.5.3");
 #define RSDP_V1_SIZE   20
 #define MAX_TABLE      (256 * KIB)
 #define MAX_TABLES     256
+enum { MADT_LOCAL_APIC = 0, MADT_IOAPIC = 1, MADT_OVERRIDE = 2, MADT_LOCAL_X2APIC = 9 };
+
 #define GAS_MEMORY     0
 #define GAS_IO	       1
 #define PORTS	       0x10000 /* how many I/O ports there are */
@@ -72,11 +74,49 @@ static void add_cpu(struct acpi_info *out, uint32_t id, uint32_t flags)
 		out->cpus_beyond++;
 }
 
+/* One interrupt-controller structure, which lies inside the table. */
+static void parse_madt_entry(const struct acpi_reader *r, uint64_t at, const struct sdt *h,
+			     uint32_t off, struct acpi_info *out)
+{
+	uint32_t id, flags;
+	uint8_t e[16];
+
+	field(r, at, h, off, e, 2);
+	switch (e[0]) {
+	case MADT_LOCAL_APIC:
+		field(r, at, h, off, e, 8);
+		memcpy(&flags, e + 4, 4);
+		if (e[1] >= 8)
+			add_cpu(out, e[3], flags);
+		break;
+	case MADT_IOAPIC:
+		field(r, at, h, off, e, 12);
+		if (e[1] < 12 || out->ioapic_base)
+			break;
+		memcpy(&id, e + 4, 4);
+		out->ioapic_base = id;
+		memcpy(&out->ioapic_gsi_base, e + 8, 4);
+		break;
+	case MADT_OVERRIDE:
+		field(r, at, h, off, e, 10);
+		if (e[1] >= 10 && !e[2] && e[3] < ACPI_ISA_IRQS)
+			memcpy(&out->isa_gsi[e[3]], e + 4, 4);
+		break;
+	case MADT_LOCAL_X2APIC:
+		field(r, at, h, off, e, 16);
+		memcpy(&id, e + 4, 4);
+		memcpy(&flags, e + 8, 4);
+		if (e[1] >= 16)
+			add_cpu(out, id, flags);
+		break;
+	}
+}
+
 static void parse_madt(const struct acpi_reader *r, uint64_t at, const struct sdt *h,
 		       struct acpi_info *out)
 {
 	uint32_t off = 44;
-	uint8_t e[16];
+	uint8_t e[2];
 
 	/* A second one, or the same one listed twice, would double the CPUs. */
 	if (out->have_madt)
@@ -84,22 +124,10 @@ static void parse_madt(const struct acpi_reader *r, uint64_t at, const struct sd
 	out->have_madt = true;
 	while (off + 2 <= h->length) {
 		field(r, at, h, off, e, 2);
-		uint8_t type = e[0], len = e[1];
-		uint32_t id, flags;
-
-		if (len < 2 || len > h->length - off)
+		if (e[1] < 2 || e[1] > h->length - off)
 			break;
-		if (type == 0 && len >= 8) {
-			field(r, at, h, off, e, 8);
-			memcpy(&flags, e + 4, 4);
-			add_cpu(out, e[3], flags);
-		} else if (type == 9 && len >= 16) {
-			field(r, at, h, off, e, 16);
-			memcpy(&id, e + 4, 4);
-			memcpy(&flags, e + 8, 4);
-			add_cpu(out, id, flags);
-		}
-		off += len;
+		parse_madt_entry(r, at, h, off, out);
+		off += e[1];
 	}
 }
 
@@ -188,6 +216,8 @@ enum hv_status acpi_parse(const struct acpi_reader *r, hpa_t rsdp_at, struct acp
 	uint32_t entry32;
 
 	memset(out, 0, sizeof(*out));
+	for (uint32_t i = 0; i < ACPI_ISA_IRQS; i++)
+		out->isa_gsi[i] = i;
 	if (!hpa_valid(rsdp_at) || !r->read(r->ctx, rsdp_at, &p, RSDP_V1_SIZE) ||
 	    memcmp(p.signature, "RSD PTR ", 8) || !sum_is_zero(r, rsdp_at.v, RSDP_V1_SIZE))
 		return HV_NOENT;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* uart16550: the machine's serial port, polled. */
+/* uart16550: the machine's serial port. */
 #include "drivers/uart16550.h"
 
 #include "hv/io.h"
 
 enum { RBR = 0, THR = 0, DLL = 0, IER = 1, DLM = 1, FCR = 2, LCR = 3, MCR = 4, LSR = 5, SCR = 7 };
 
+#define IER_RX	   0x01
 #define LCR_8N1	   0x03
 #define LCR_DLAB   0x80
 #define FCR_ENABLE 0x07 /* FIFOs on, both cleared */
@@ -85,6 +86,11 @@ void uart16550_write_text(struct uart16550 *u, const char *s)
 			uart16550_put(u, '\r');
 		uart16550_put(u, *s);
 	}
+}
+
+void uart16550_rx_interrupt(struct uart16550 *u, bool on)
+{
+	set_reg(u, IER, on ? IER_RX : 0);
 }
 
 int uart16550_get(struct uart16550 *u)

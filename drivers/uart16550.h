@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * uart16550: the machine's serial port, by port or MMIO, polled.
+ * uart16550: the machine's serial port, by port or MMIO.
  *
  * Owns no state beyond the struct.  The caller serializes; usable in any
  * context including panic, as every wait is bounded.
@@ -38,6 +38,9 @@ unsigned uart16550_tx_room(struct uart16550 *u);
 
 /* Sends without waiting; call after uart16550_tx_room said there is room. */
 void uart16550_put_nowait(struct uart16550 *u, uint8_t c);
+
+/* Interrupts for received bytes, on or off. */
+void uart16550_rx_interrupt(struct uart16550 *u, bool on);
 
 /* The next received byte, or -1. */
 int uart16550_get(struct uart16550 *u);

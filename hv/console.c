@@ -12,6 +12,7 @@
 #define LOG_RING   (64 * KIB)
 #define GUEST_KEEP (4 * KIB)
 #define RX_QUEUE   (64 * KIB)
+#define ARRIVED	   (16 * KIB)
 #define NO_FOCUS   CONFIG_MAX_VMS
 #define FLUSH_MS   2000
 
@@ -36,6 +37,13 @@ static bool at_line_start = true;
 
 static char log_ring[LOG_RING];
 static uint64_t log_head;
+
+/*
+ * What the interrupt took out of the UART's FIFO of 16 bytes, until the next
+ * poll.  Filled and emptied on the boot CPU only, never at the same time.
+ */
+static uint8_t arrived[ARRIVED];
+static uint32_t arrived_head, arrived_tail, arrived_lost;
 
 static struct guest_console guest[CONFIG_MAX_VMS];
 static unsigned focus = NO_FOCUS;
@@ -217,8 +225,30 @@ static void input(uint8_t c)
 		queue_input(c);
 }
 
+void console_use_interrupt(void)
+{
+	if (have_uart)
+		uart16550_rx_interrupt(&uart, true);
+}
+
+void console_rx_interrupt(void)
+{
+	int c;
+
+	while (have_uart && (c = uart16550_get(&uart)) >= 0) {
+		if (arrived_head - arrived_tail == ARRIVED)
+			arrived_lost++;
+		else
+			arrived[arrived_head++ % ARRIVED] = (uint8_t)c;
+	}
+}
+
 static void report_losses(void)
 {
+	if (arrived_lost) {
+		tx_printf("-- console: %u bytes of input came too fast --\n", arrived_lost);
+		arrived_lost = 0;
+	}
 	if (tx_lost && tx_head == tx_tail) {
 		tx_printf("-- console: %llu bytes did not fit the line's buffer --\n",
 			  (unsigned long long)tx_lost);
@@ -235,12 +265,10 @@ static void report_losses(void)
 
 void console_poll(bool (*deliver)(unsigned index, uint8_t c))
 {
-	int c;
-
 	lock(&console_lock);
-	if (have_uart)
-		while ((c = uart16550_get(&uart)) >= 0)
-			input((uint8_t)c);
+	console_rx_interrupt(); /* also where no interrupt could be routed */
+	while (arrived_tail != arrived_head)
+		input(arrived[arrived_tail++ % ARRIVED]);
 	report_losses();
 	drain();
 	unlock(&console_lock);
@@ -256,7 +284,7 @@ void console_poll(bool (*deliver)(unsigned index, uint8_t c))
 
 bool console_busy(void)
 {
-	if (READ_ONCE(tx_head) != READ_ONCE(tx_tail))
+	if (READ_ONCE(tx_head) != READ_ONCE(tx_tail) || arrived_head != arrived_tail)
 		return true;
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
 		if (READ_ONCE(guest[i].rx_head) != guest[i].rx_tail)

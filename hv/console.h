@@ -17,6 +17,11 @@
 /* Finds and programs the UART.  Without one the ring still records. */
 void console_init(const struct config_console *c);
 
+/* Boot CPU, once interrupts work: receives by interrupt from now on. */
+void console_use_interrupt(void);
+/* In that interrupt: takes what has arrived; console_poll() acts on it. */
+void console_rx_interrupt(void);
+
 void console_log_write(const char *s, size_t n, bool show);
 
 /* Lock-free, waits for the line; only from the panic. */

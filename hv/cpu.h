@@ -21,7 +21,7 @@
 #define SEL_TSS	 0x18
 
 /* Host interrupt vectors. */
-enum { HOST_VEC_TIMER = 0xe0, HOST_VEC_KICK = 0xe1, HOST_VEC_SPURIOUS = 0xff };
+enum { HOST_VEC_SERIAL = 0xd0, HOST_VEC_TIMER = 0xe0, HOST_VEC_KICK = 0xe1, HOST_VEC_SPURIOUS = 0xff };
 
 struct __packed tss {
 	uint32_t reserved0;

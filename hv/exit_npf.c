@@ -9,18 +9,6 @@
 #include "hv/vm_memory.h"
 
 #define STRING_BUDGET 4096
-/* The same fault at the same place so often means that nothing moves any more. */
-#define REPEATS_MAX   100000
-
-static bool is_stuck(struct vcpu *v, const struct hv_exit *e)
-{
-	if (v->last_npf_gpa != e->npf.gpa.v || v->last_npf_rip != v->regs.rip) {
-		v->last_npf_gpa = e->npf.gpa.v;
-		v->last_npf_rip = v->regs.rip;
-		v->npf_repeats = 0;
-	}
-	return ++v->npf_repeats > REPEATS_MAX;
-}
 
 static void emulate(struct vcpu *v, const struct hv_exit *e)
 {
@@ -48,8 +36,6 @@ void exit_npf(struct vcpu *v, const struct hv_exit *e)
 
 	switch (vm_memory_fault(v->vm, e->npf.gpa)) {
 	case FAULT_RESOLVED:
-		if (is_stuck(v, e))
-			vm_fail(v, "the same fault at %llx again and again", gpa);
 		break;
 	case FAULT_NOMEM:
 		vm_fail(v, "no memory left for its page at %llx: give the machine more or the VMs less",

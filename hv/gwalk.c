@@ -104,8 +104,9 @@ static uint64_t reserved_bits(const struct walk *w, unsigned level, bool leaf)
 	bits = BITS(51, 0) & ~phys_mask(w);
 	if (w->pae) {
 		bits |= BITS(62, 52);
+		/* Bit 5 is reserved too, but QEMU's TCG sets it as if it meant accessed. */
 		if (level == 3)
-			return bits | PTE_NX | BITS(8, 5) | BITS(2, 1);
+			return bits | PTE_NX | BITS(8, 6) | BITS(2, 1);
 	}
 	if (!w->nxe)
 		bits |= PTE_NX;

@@ -35,7 +35,7 @@ const struct acpi_info *machine_describe(const struct handoff *h)
 {
 	handoff = h;
 	if (acpi_parse(&(struct acpi_reader){ NULL, read_physical }, h->rsdp, &acpi))
-		memset(&acpi, 0, sizeof(acpi));
+		acpi.have_madt = false;
 	return &acpi;
 }
 

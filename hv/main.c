@@ -3,6 +3,7 @@
 #include "boot/handoff.h"
 #include "drivers/acpi.h"
 #include "drivers/apic.h"
+#include "drivers/ioapic.h"
 #include "hv/console.h"
 #include "hv/cpu.h"
 #include "hv/cpuid.h"
@@ -21,6 +22,7 @@
 #include "mm/paging.h"
 
 #define BOOT_STACK_SIZE 32768
+#define SERIAL_IRQ	4 /* COM1's */
 
 static char boot_stack[BOOT_STACK_SIZE] __aligned(16);
 
@@ -70,6 +72,10 @@ static void bring_up(void *arg)
 	cpus[0]->online = true;
 	vcpu_live_init();
 	cpuid_init(host_cpuid);
+	if (ioapic_route_isa(acpi, SERIAL_IRQ, HOST_VEC_SERIAL))
+		log_warn("console: no I/O APIC: the serial port is polled");
+	else
+		console_use_interrupt();
 	virt_select();
 	smp_init(h, acpi, sched_run);
 	vm_init(h);

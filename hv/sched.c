@@ -15,6 +15,7 @@
 #define POLL_IDLE_NS 5000000ULL
 
 struct queue {
+	uint32_t placed; /* vCPUs whose home this CPU is, in the queue or about to be */
 	uint32_t count, next;
 	struct vcpu *v[QUEUE_MAX];
 };
@@ -29,10 +30,12 @@ struct cpu *sched_place(uint64_t mask)
 	for (uint32_t i = 0; i < cpu_count; i++) {
 		if (mask && !(mask >> i & 1))
 			continue;
-		if (!best || queues[i].count < queues[best->id].count)
+		if (!best || queues[i].placed < queues[best->id].placed)
 			best = cpus[i];
 	}
-	return best ? best : cpus[0];
+	if (best)
+		queues[best->id].placed++;
+	return best;
 }
 
 enum hv_status sched_add(struct vcpu *v)

@@ -12,7 +12,7 @@
 
 #define SCHED_SLICE_NS 2000000ULL
 
-/* The least loaded CPU in @mask (0: any), never NULL. */
+/* The least loaded CPU in @mask (0: any); NULL when the machine has none of them. */
 struct cpu *sched_place(uint64_t mask);
 /* HV_NOMEM when the CPU's queue is full. */
 enum hv_status sched_add(struct vcpu *v) __must_check;

@@ -15,6 +15,8 @@
 #include "hv/vm.h"
 #include "mm/frame.h"
 
+#define STUCK_MAX 100000
+
 #define REG_AT(r) (offsetof(struct hv_regs, gpr) + 8 * GPR_##r)
 _Static_assert(REG_AT(RAX) == REGS_RAX && REG_AT(RCX) == REGS_RCX && REG_AT(RDX) == REGS_RDX, "enter");
 _Static_assert(REG_AT(RBX) == REGS_RBX && REG_AT(RSP) == REGS_RSP && REG_AT(RBP) == REGS_RBP, "enter");
@@ -357,10 +359,34 @@ static void make_current(struct vcpu *v)
 	c->current = v;
 }
 
+/*
+ * An exit after which the guest stands where it stood, the same again and again:
+ * nothing moves any more, and nobody would ever know.
+ */
+static void watch_progress(struct vcpu *v, const struct hv_exit *e, uint64_t rip)
+{
+	uint64_t rcx = v->regs.gpr[GPR_RCX];
+
+	if (v->regs.rip != rip || v->exception.valid || v->state != VCPU_RUNNING ||
+	    e->class == EXIT_INTR || e->class == EXIT_TIMER || e->class == EXIT_HOST_NMI ||
+	    e->class == EXIT_IRQ_WINDOW || e->class == EXIT_NMI_WINDOW)
+		return;
+	if (v->stuck_rip != rip || v->stuck_rcx != rcx || v->stuck_info != e->info2) {
+		v->stuck_rip = rip;
+		v->stuck_rcx = rcx;
+		v->stuck_info = e->info2;
+		v->stuck_repeats = 0;
+	}
+	if (++v->stuck_repeats == STUCK_MAX)
+		vm_fail(v, "makes no progress: the same exit (%s) %u times",
+			hv_exit_class_name(e->class), STUCK_MAX);
+}
+
 static void enter(struct vcpu *v, uint64_t slice_end)
 {
 	uint64_t end = min_u64(slice_end, vcpu_next_deadline(v)), tsc = time_ns_to_tsc(end);
 	struct hv_exit e;
+	uint64_t rip;
 
 	if (!virt->has_deadline())
 		apic_timer_arm(tsc);
@@ -372,7 +398,9 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 		irq_window();
 	if (e.vectoring.valid)
 		v->reinject = e.vectoring;
+	rip = v->regs.rip;
 	exit_dispatch(v, &e);
+	watch_progress(v, &e, rip);
 }
 
 void vcpu_run(struct vcpu *v, uint64_t slice_end)

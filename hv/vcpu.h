@@ -73,8 +73,9 @@ struct vcpu {
 	struct hv_event exception; /* to be delivered first */
 	struct hv_event reinject;  /* a delivery that an exit interrupted */
 	bool nmi_pending;
-	uint64_t last_npf_gpa, last_npf_rip; /* for the watchdog of repeated faults */
-	uint32_t npf_repeats;
+	/* The last exit after which the guest had not moved, and how often it came again. */
+	uint64_t stuck_rip, stuck_rcx, stuck_info;
+	uint32_t stuck_repeats;
 	uint32_t msr_warnings;
 	struct vcpu_stats stats;
 	/* any CPU */

@@ -47,12 +47,13 @@ static void destroy(struct vm *vm)
 static enum hv_status create_vcpu(struct vm *vm, unsigned index)
 {
 	unsigned order = frame_order(sizeof(struct vcpu));
-	struct vcpu *v = hv_pages_alloc(order);
+	struct cpu *home = sched_place(vm->config->cpu_mask);
+	struct vcpu *v = home ? hv_pages_alloc(order) : NULL;
 	enum hv_status st;
 
 	if (!v)
-		return HV_NOMEM;
-	st = vcpu_create(v, vm, index, sched_place(vm->config->cpu_mask));
+		return home ? HV_NOMEM : HV_NOENT;
+	st = vcpu_create(v, vm, index, home);
 	if (st) {
 		hv_pages_free(v, order);
 		return st;
@@ -129,6 +130,11 @@ static void start(unsigned index, const struct config_vm *c, uint64_t epoch)
 		return;
 	}
 	st = create(index, c, epoch, &vm);
+	if (st == HV_NOENT) {
+		log_err("vm '%s': not started: cpus = mask %llx: this machine has CPUs 0 to %u", c->name,
+			(unsigned long long)c->cpu_mask, cpu_count - 1);
+		return;
+	}
 	if (st) {
 		log_err("vm '%s': not started: %s while creating it", c->name, hv_status_name(st));
 		return;

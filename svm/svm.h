@@ -16,6 +16,7 @@ struct svm_vcpu {
 	struct vmcb *vmcb;
 	uint64_t vmcb_pa;
 	uint64_t asid_generation; /* of the CPU, when the ASID was given */
+	bool paging_changed;	  /* by us: the ASID must be flushed */
 	bool nmi_blocked;	  /* from the injection of an NMI to its IRET */
 	bool iret_seen;		  /* the IRET is about to execute at iret_rip */
 	bool stepping;		  /* over that IRET, with TF set by us */

@@ -32,7 +32,8 @@ void svm_flush_before_entry(struct vcpu *v, bool owed)
 	s->vmcb->control.tlb_control = TLB_FLUSH_NONE;
 	if (s->asid_generation != c->asid_generation)
 		assign(c, s);
-	if (owed && s->vmcb->control.tlb_control == TLB_FLUSH_NONE)
+	if ((owed || s->paging_changed) && s->vmcb->control.tlb_control == TLB_FLUSH_NONE)
 		s->vmcb->control.tlb_control = svm_caps.flush_by_asid ? TLB_FLUSH_ASID :
 									TLB_FLUSH_ALL;
+	s->paging_changed = false;
 }

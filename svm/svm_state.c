@@ -60,6 +60,9 @@ void svm_set_sregs(struct vcpu *v, const struct hv_sregs *o)
 {
 	struct vmcb_save *s = &svm_of(v)->vmcb->save;
 
+	/* A change of paging leaves translations behind that only a flush removes. */
+	if (s->cr0 != o->cr0 || s->cr3 != o->cr3 || s->cr4 != o->cr4 || s->efer != (o->efer | EFER_SVME))
+		svm_of(v)->paging_changed = true;
 	for (unsigned i = 0; i < SEG_COUNT; i++)
 		set_seg(&o->seg[i], seg_of(s, i));
 	s->gdtr = (struct vmcb_seg){ .limit = o->gdtr.limit, .base = o->gdtr.base };

@@ -310,7 +310,7 @@ static const struct reserved_case reserved[] = {
 	{PAE, 1, false, HIGH | 0x7ff0000000000000},
 	{PAE, 2, false, HIGH | 0x7ff0000000000000},
 	{PAE, 2, true, HIGH | 0x7ff0000000000000 | 0x1fe000},
-	{PAE, 3, false, HIGH | 0xfff0000000000000 | 0x1e6},
+	{PAE, 3, false, HIGH | 0xfff0000000000000 | 0x1c6}, /* without bit 5, see gwalk.c */
 	{LONG, 1, false, HIGH},
 	{LONG, 2, false, HIGH},
 	{LONG, 2, true, HIGH | 0x1fe000},
