@@ -33,7 +33,7 @@ static void request_reset(void *ctx)
 {
 	struct vm *vm = ctx;
 
-	vm_request(vm, vm->config->on_reboot == ON_REBOOT_STOP ? VM_REQ_STOP : VM_REQ_RESET, "reboot");
+	vm_request(vm, vm_on_reboot(vm), "reboot");
 }
 
 static void request_power_off(void *ctx)

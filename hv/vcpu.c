@@ -201,7 +201,7 @@ static void raise(struct vcpu *v, struct hv_event *e)
 		};
 		break;
 	case EVENT_SHUTDOWN:
-		vm_request(v->vm, VM_REQ_RESET, "vcpu %u: triple fault at rip %llx", v->index,
+		vm_request(v->vm, vm_on_reboot(v->vm), "vcpu %u: triple fault at rip %llx", v->index,
 			   (unsigned long long)v->regs.rip);
 		break;
 	}

@@ -55,6 +55,12 @@ void vm_init(const struct handoff *h);
 /* Any CPU, also from a device callback.  The first request with its reason wins. */
 void vm_request(struct vm *vm, enum vm_request r, const char *f, ...) __printf(3, 4);
 
+/* What the configuration makes of a guest's wish to reboot, or of its triple fault. */
+static inline enum vm_request vm_on_reboot(const struct vm *vm)
+{
+	return vm->config->on_reboot == ON_REBOOT_STOP ? VM_REQ_STOP : VM_REQ_RESET;
+}
+
 /* By the last vCPU that parked. */
 void vm_all_parked(struct vm *vm);
 
