@@ -35,10 +35,12 @@ struct __packed tss {
 _Static_assert(sizeof(struct tss) == 104, "SDM 3A 8.7");
 
 struct vcpu;
+struct vm;
 
 struct cpu {
 	struct cpu *self; /* %gs:0 */
 	struct vcpu *current;	 /* the vCPU whose state is loaded, or NULL */
+	const struct vm *last_vm; /* whose vCPU had the CPU last; only compared */
 	void *stack_top;
 	void *virt;		 /* the back end's per-CPU page(s) */
 	uint64_t gdt[5] __aligned(16);

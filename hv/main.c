@@ -12,6 +12,7 @@
 #include "hv/panic.h"
 #include "hv/sched.h"
 #include "hv/smp.h"
+#include "hv/speculation.h"
 #include "hv/time.h"
 #include "hv/trap.h"
 #include "hv/vcpu_live.h"
@@ -70,6 +71,7 @@ static void bring_up(void *arg)
 	apic_calibrate_timer();
 	cpus[0]->apic_id = apic_id();
 	cpus[0]->online = true;
+	speculation_init();
 	vcpu_live_init();
 	cpuid_init(host_cpuid);
 	if (ioapic_route_isa(acpi, SERIAL_IRQ, HOST_VEC_SERIAL))

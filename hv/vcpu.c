@@ -9,6 +9,7 @@
 #include "hv/exit_dispatch.h"
 #include "hv/log.h"
 #include "hv/smp.h"
+#include "hv/speculation.h"
 #include "hv/time.h"
 #include "hv/trace.h"
 #include "hv/vcpu_live.h"
@@ -354,6 +355,9 @@ static void make_current(struct vcpu *v)
 	if (c->current == v)
 		return;
 	vcpu_unload_current();
+	if (c->last_vm != v->vm)
+		speculation_switch_vm();
+	c->last_vm = v->vm;
 	virt->vcpu_load(v);
 	vcpu_live_restore(v);
 	c->current = v;
@@ -390,6 +394,7 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 
 	if (!virt->has_deadline())
 		apic_timer_arm(tsc);
+	speculation_before_entry();
 	virt->run(v, tsc, &e);
 	v->stats.exits[e.class]++;
 	trace_exit(&(struct trace_entry){ rdtsc(), v->regs.rip, e.info2 ? e.info2 : e.info1,
