@@ -3,6 +3,7 @@
 #include "hv/machine.h"
 
 #include "drivers/apic.h"
+#include "drivers/ioapic.h"
 #include "hv/console.h"
 #include "hv/cpu.h"
 #include "hv/log.h"
@@ -51,6 +52,22 @@ const struct config_console *machine_console(const struct handoff *h)
 		console.stride = acpi.spcr_stride;
 	}
 	return &console;
+}
+
+enum hv_status machine_route_console(uint8_t vector)
+{
+	if (console.kind != CONSOLE_PORT)
+		return HV_NOENT;
+	switch (console.base) {
+	case 0x3f8:
+	case 0x3e8:
+		return ioapic_route_isa(&acpi, 4, vector);
+	case 0x2f8:
+	case 0x2e8:
+		return ioapic_route_isa(&acpi, 3, vector);
+	default:
+		return HV_NOENT;
+	}
 }
 
 bool machine_stopping(void)

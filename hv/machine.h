@@ -15,6 +15,12 @@ const struct acpi_info *machine_describe(const struct handoff *h);
 const struct config_console *machine_console(const struct handoff *h);
 
 /*
+ * Sends the serial line's interrupt to @vector of this CPU.  HV_NOENT: it is not
+ * one of the PC's four ports, or there is no I/O APIC.
+ */
+enum hv_status machine_route_console(uint8_t vector) __must_check;
+
+/*
  * Leaves VMX or SVM operation on every CPU, then asks the firmware
  * (ResetSystem); a reset that does not happen is tried by the FADT's reset
  * register, 0xcf9, the keyboard controller and a triple fault.

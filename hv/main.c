@@ -3,7 +3,6 @@
 #include "boot/handoff.h"
 #include "drivers/acpi.h"
 #include "drivers/apic.h"
-#include "drivers/ioapic.h"
 #include "hv/console.h"
 #include "hv/cpu.h"
 #include "hv/cpuid.h"
@@ -23,7 +22,6 @@
 #include "mm/paging.h"
 
 #define BOOT_STACK_SIZE 32768
-#define SERIAL_IRQ	4 /* COM1's */
 
 static char boot_stack[BOOT_STACK_SIZE] __aligned(16);
 
@@ -74,8 +72,8 @@ static void bring_up(void *arg)
 	speculation_init();
 	vcpu_live_init();
 	cpuid_init(host_cpuid);
-	if (ioapic_route_isa(acpi, SERIAL_IRQ, HOST_VEC_SERIAL))
-		log_warn("console: no I/O APIC: the serial port is polled");
+	if (machine_route_console(HOST_VEC_SERIAL))
+		log_info("console: the serial port is polled");
 	else
 		console_use_interrupt();
 	virt_select();

@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 import tty
 
 import pexpect
@@ -157,7 +158,13 @@ class Machine:
         return self.serial.expect(pattern, timeout=seconds * self.patience)
 
     def send(self, text):
-        self.serial.send(text)
+        """Types @text; one by one under Bochs, whose serial port has no flow control."""
+        if self.emulator != "bochs":
+            self.serial.send(text)
+            return
+        for c in text:
+            self.serial.send(c)
+            time.sleep(0.01)
 
     def wait_end(self, seconds=30):
         """True when the machine switched itself off in time."""
