@@ -115,7 +115,12 @@ static void legacy_reset(void)
 
 static _Noreturn void end(uint32_t how)
 {
+	static bool ending;
+
 	irq_disable();
+	/* Two VMs may stop at the same time, each the last: one is enough. */
+	if (__atomic_exchange_n(&ending, true, __ATOMIC_ACQ_REL))
+		machine_stop_this_cpu();
 	console_flush();
 	stop_others();
 	vcpu_unload_current();

@@ -10,14 +10,14 @@
 #include "hv/time.h"
 #include "hv/vm.h"
 
-#define QUEUE_MAX    128
 #define POLL_BUSY_NS 1000000ULL
 #define POLL_IDLE_NS 5000000ULL
 
+/* A ring of all vCPUs whose home the CPU is; grows during bring-up only. */
 struct queue {
-	uint32_t placed; /* vCPUs whose home this CPU is, in the queue or about to be */
-	uint32_t count, next;
-	struct vcpu *v[QUEUE_MAX];
+	uint32_t placed; /* in the ring or about to be */
+	uint32_t count;
+	struct vcpu *next; /* whose turn it is */
 };
 
 static struct queue queues[CPU_MAX];
@@ -38,14 +38,18 @@ struct cpu *sched_place(uint64_t mask)
 	return best;
 }
 
-enum hv_status sched_add(struct vcpu *v)
+void sched_add(struct vcpu *v)
 {
 	struct queue *q = &queues[v->home->id];
 
-	if (q->count == QUEUE_MAX)
-		return HV_NOMEM;
-	q->v[q->count++] = v;
-	return HV_OK;
+	if (q->next) {
+		v->sched_next = q->next->sched_next;
+		q->next->sched_next = v;
+	} else {
+		v->sched_next = v;
+		q->next = v;
+	}
+	q->count++;
 }
 
 void sched_start(void)
@@ -56,12 +60,11 @@ void sched_start(void)
 static struct vcpu *pick(struct queue *q)
 {
 	for (uint32_t i = 0; i < q->count; i++) {
-		struct vcpu *v = q->v[(q->next + i) % q->count];
+		struct vcpu *v = q->next;
 
-		if (vcpu_runnable(v)) {
-			q->next = (q->next + i + 1) % q->count;
+		q->next = v->sched_next;
+		if (vcpu_runnable(v))
 			return v;
-		}
 	}
 	return NULL;
 }
@@ -70,8 +73,8 @@ static uint64_t next_deadline(struct queue *q)
 {
 	uint64_t d = DEV_NO_DEADLINE;
 
-	for (uint32_t i = 0; i < q->count; i++)
-		d = min_u64(d, vcpu_next_deadline(q->v[i]));
+	for (uint32_t i = 0; i < q->count; i++, q->next = q->next->sched_next)
+		d = min_u64(d, vcpu_next_deadline(q->next));
 	return d;
 }
 

@@ -14,8 +14,8 @@
 
 /* The least loaded CPU in @mask (0: any); NULL when the machine has none of them. */
 struct cpu *sched_place(uint64_t mask);
-/* HV_NOMEM when the CPU's queue is full. */
-enum hv_status sched_add(struct vcpu *v) __must_check;
+/* Gives @v its turns; for good, so only once its VM is complete.  Boot CPU, before sched_start(). */
+void sched_add(struct vcpu *v);
 
 /* Lets the CPUs that wait in sched_run() begin. */
 void sched_start(void);

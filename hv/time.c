@@ -147,7 +147,9 @@ uint64_t time_tsc_to_ns(uint64_t tsc)
 
 uint64_t time_ns_to_tsc(uint64_t ns)
 {
-	return tsc_zero + mul_div(ns, tsc_khz, 1000000);
+	uint64_t ticks = mul_div(ns, tsc_khz, 1000000);
+
+	return ticks > ~0ULL - tsc_zero ? ~0ULL : tsc_zero + ticks;
 }
 
 uint64_t time_now_ns(void)

@@ -172,7 +172,8 @@ uint64_t vcpu_next_deadline(struct vcpu *v)
 	/* The VM's devices are served by the first vCPU's home. */
 	if (!v->index)
 		d = min_u64(d, platform_next_deadline(v->vm));
-	return d == DEV_NO_DEADLINE ? d : d + v->vm->start_ns;
+	/* A guest may ask for the end of time. */
+	return d > DEV_NO_DEADLINE - v->vm->start_ns ? DEV_NO_DEADLINE : d + v->vm->start_ns;
 }
 
 static void poll_timers(struct vcpu *v)

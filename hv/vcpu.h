@@ -59,6 +59,7 @@ struct vcpu {
 	struct hv_regs regs; /* first: the enter code knows it by offset */
 	struct vm *vm;
 	struct cpu *home;
+	struct vcpu *sched_next; /* of the same home, a ring (hv/sched.c) */
 	unsigned index;
 	void *virt; /* the back end's part */
 	enum vcpu_state state;

@@ -140,13 +140,13 @@ static void start(unsigned index, const struct config_vm *c, uint64_t epoch)
 		return;
 	}
 	st = boot(vm, &err);
-	for (uint32_t i = 0; i < vm->vcpu_count && !st; i++)
-		st = sched_add(vm->vcpu[i]);
 	if (st) {
 		log_err("vm '%s': not started: %s", c->name, err.text[0] ? err.text : hv_status_name(st));
 		destroy(vm);
 		return;
 	}
+	for (uint32_t i = 0; i < vm->vcpu_count; i++)
+		sched_add(vm->vcpu[i]);
 	vms[index] = vm;
 	console_attach(index, c->name);
 	log_info("vm '%s': %u vCPUs, %llu MiB, %s", c->name, vm->vcpu_count,
