@@ -34,6 +34,17 @@ def test_flat_guests(machine, backend, tmp_path):
     assert m.wait_end(60)
 
 
+def test_as_many_as_can_be_configured(machine, tmp_path):
+    """16 VMs of 32 vCPUs, 512 in all, on one CPU."""
+    (tmp_path / "real").write_bytes(REAL)
+    vms = "".join(flat(f"vm{i}", "real", 0x7c00).replace("test-exit;", "test-exit; vcpus = <32>;")
+                  .replace(f"/vm{i}", "/real") for i in range(16))
+    m = machine(vms, [(str(tmp_path / "real"), "real")], backend="svm", smp=1)
+    for _ in range(16):
+        m.expect(r"vm '(vm\d+)': stopped: test exit 1", 60)
+    assert m.wait_end(60)
+
+
 def test_triple_fault_leaves_a_record_and_resets(machine, tmp_path):
     """lidt of nothing, then int3: a dump, and the VM starts again; the other VM goes on."""
     (tmp_path / "fault").write_bytes(bytes.fromhex("0f011c2500001000 cc"))
