@@ -13,6 +13,9 @@
 #include "hv/vm_memory.h"
 #include "mm/frame.h"
 
+#define EARLY_NS	 100000000ULL
+#define EARLY_RESETS_MAX 10
+
 struct vm *vms[CONFIG_MAX_VMS];
 static enum config_when_idle when_idle;
 
@@ -103,6 +106,7 @@ static enum hv_status boot(struct vm *vm, struct hv_error *err)
 		return st;
 	vm->parked = 0;
 	__atomic_store_n(&vm->request, VM_REQ_NONE, __ATOMIC_RELEASE);
+	vm->boot_ns = time_now_ns();
 	WRITE_ONCE(vm->state, VM_RUNNING);
 	return HV_OK;
 }
@@ -199,11 +203,24 @@ static void stop(struct vm *vm)
 		machine_poweroff();
 }
 
+/* A guest that resets as soon as it starts would fill the log and a CPU for ever. */
+static bool resets_in_circles(struct vm *vm)
+{
+	vm->stats.early_resets = time_now_ns() - vm->boot_ns < EARLY_NS ? vm->stats.early_resets + 1 : 0;
+	return vm->stats.early_resets >= EARLY_RESETS_MAX;
+}
+
 static void reset(struct vm *vm)
 {
 	struct hv_error err = { "" };
 	enum hv_status st;
 
+	if (resets_in_circles(vm)) {
+		log_err("vm '%s': reset %u times in a row at once after its start: given up",
+			vm->config->name, EARLY_RESETS_MAX);
+		stop(vm);
+		return;
+	}
 	vm->stats.resets++;
 	log_info("vm '%s': reset %u: %s, %llu KiB free", vm->config->name, vm->stats.resets,
 		 vm->reason.text, (unsigned long long)(frame_stats().guest_free * PAGE_SIZE / KIB));

@@ -24,6 +24,7 @@ struct vm_stats {
 	uint64_t demand_faults;
 	uint64_t resident; /* bytes of guest RAM that have a frame */
 	uint32_t resets;
+	uint32_t early_resets; /* in a row, each soon after the one before */
 };
 
 struct vm {
@@ -39,6 +40,7 @@ struct vm {
 	struct lock device;   /* everything in platform but the local APICs */
 	struct platform platform;
 	uint64_t start_ns;    /* host time at which the VM's clock began */
+	uint64_t boot_ns;     /* and at which it last began to run */
 	uint64_t tsc_offset;
 	struct vm_stats stats;
 	/* any CPU */
