@@ -155,10 +155,13 @@ void exit_xsetbv(struct vcpu *v, const struct hv_exit *e)
 	uint64_t val = (v->regs.gpr[GPR_RDX] & 0xffffffff) << 32 |
 		       (v->regs.gpr[GPR_RAX] & 0xffffffff);
 	unsigned len = exit_insn_len(v, e);
+	struct hv_sregs s;
 
 	if (!len)
 		return;
-	if ((uint32_t)v->regs.gpr[GPR_RCX] || !vcpu_live_set_xcr0(v, val)) {
+	/* SVM exits before the CPU looks at the privilege level. */
+	virt->get_sregs(v, &s);
+	if (s.cpl || (uint32_t)v->regs.gpr[GPR_RCX] || !vcpu_live_set_xcr0(v, val)) {
 		vcpu_raise_error(v, VEC_GP, 0);
 		return;
 	}
