@@ -67,6 +67,11 @@ static const struct npt_fmt *svm_probe(void)
 		log_err("svm: %s", missing);
 		return NULL;
 	}
+	/* The CPU walks nested tables with as many levels as our own have: ours are of four. */
+	if (read_cr4() & CR4_LA57) {
+		log_err("svm: CR4.LA57 is 1: switch 5-level paging off in the firmware");
+		return NULL;
+	}
 	if (!build_bitmaps()) {
 		log_err("svm: no memory for the permission maps");
 		return NULL;
