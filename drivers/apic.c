@@ -149,9 +149,14 @@ void apic_nmi_others(void)
 		send(0, ICR_ALL_BUT_SELF | ICR_ASSERT | ICR_NMI);
 }
 
-void apic_start_cpu(uint32_t dest, hpa_t page)
+void apic_send_init(uint32_t dest)
 {
 	send(dest, ICR_INIT | ICR_ASSERT);
+}
+
+void apic_start_cpu(uint32_t dest, hpa_t page)
+{
+	apic_send_init(dest);
 	time_delay_us(10000);
 	for (int i = 0; i < 2; i++) {
 		send(dest, ICR_SIPI | ICR_ASSERT | (uint32_t)(page.v >> PAGE_SHIFT));

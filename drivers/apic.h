@@ -32,6 +32,9 @@ void apic_send_ipi(uint32_t dest, uint8_t vector);
 /* NMI to all others; used by the panic, so it never waits long. */
 void apic_nmi_others(void);
 
+/* INIT alone: the CPU waits for a SIPI, whatever it did. */
+void apic_send_init(uint32_t dest);
+
 /* INIT, then twice SIPI at @page (below 1 MiB), to one CPU. */
 void apic_start_cpu(uint32_t dest, hpa_t page);
 

@@ -13,6 +13,7 @@
 #define GUEST_KEEP (4 * KIB)
 #define RX_QUEUE   (64 * KIB)
 #define ARRIVED	   (16 * KIB)
+#define RX_BURST   256
 #define NO_FOCUS   CONFIG_MAX_VMS
 #define FLUSH_MS   2000
 
@@ -235,7 +236,8 @@ void console_rx_interrupt(void)
 {
 	int c;
 
-	while (have_uart && (c = uart16550_get(&uart)) >= 0) {
+	/* Bounded: a port that has gone reads as data without end. */
+	for (int i = 0; i < RX_BURST && have_uart && (c = uart16550_get(&uart)) >= 0; i++) {
 		if (arrived_head - arrived_tail == ARRIVED)
 			arrived_lost++;
 		else

@@ -91,6 +91,8 @@ static void start_all(hpa_t page, const uint32_t *ids, uint32_t n, uint32_t limi
 		if (!start_one(page, cpus[cpu_count])) {
 			log_warn("smp: CPU with APIC ID %u did not start within %u ms", ids[i],
 				 START_TIMEOUT_MS);
+			/* Or it wakes up late, on the stack of the next one. */
+			apic_send_init(ids[i]);
 			cpus[cpu_count] = NULL;
 			continue;
 		}

@@ -16,7 +16,8 @@
 #include "hv/vm.h"
 #include "mm/frame.h"
 
-#define STUCK_MAX 100000
+#define STUCK_MAX  100000
+#define RUN_MIN_NS 500000ULL
 
 #define REG_AT(r) (offsetof(struct hv_regs, gpr) + 8 * GPR_##r)
 _Static_assert(REG_AT(RAX) == REGS_RAX && REG_AT(RCX) == REGS_RCX && REG_AT(RDX) == REGS_RDX, "enter");
@@ -131,8 +132,8 @@ void vcpu_kick(struct vcpu *v, uint32_t request)
 {
 	if (request)
 		__atomic_fetch_or(&v->requests, request, __ATOMIC_SEQ_CST);
-	/* What was woken runs before what only has its slice left. */
-	if (v->home->current != v)
+	/* What was asleep runs before what only has its slice left. */
+	if (v->home->current != v && READ_ONCE(v->state) != VCPU_RUNNING)
 		WRITE_ONCE(v->home->yield, true);
 	smp_kick(v->home->id);
 }
@@ -235,11 +236,25 @@ void vcpu_raise_pf(struct vcpu *v, uint64_t cr2, uint32_t error)
 	vcpu_raise_error(v, VEC_PF, error);
 }
 
+/* Outside 64-bit mode EIP wraps; only a carry into the upper half makes it worth to look. */
+static uint64_t next_rip(struct vcpu *v, unsigned len)
+{
+	uint64_t next = v->regs.rip + len;
+	struct hv_sregs s;
+
+	if (!((next ^ v->regs.rip) >> 32))
+		return next;
+	virt->get_sregs(v, &s);
+	if ((s.efer & EFER_LMA) && (s.seg[SEG_CS].attr & SEG_ATTR_L))
+		return next;
+	return (uint32_t)next;
+}
+
 void vcpu_skip(struct vcpu *v, unsigned len)
 {
 	uint32_t block = virt->get_blocking(v);
 
-	v->regs.rip += len;
+	v->regs.rip = next_rip(v, len);
 	v->regs.rflags &= ~RFLAGS_RF;
 	if (block & BLOCK_IRQ_SHADOW)
 		virt->set_blocking(v, block & ~BLOCK_IRQ_SHADOW);
@@ -412,6 +427,7 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 void vcpu_run(struct vcpu *v, uint64_t slice_end)
 {
 	struct cpu *c = this_cpu();
+	uint64_t least = time_now_ns() + RUN_MIN_NS;
 
 	flush_leave(&v->vm->flush, v->index, FLUSH_ROOT);
 	for (;;) {
@@ -426,8 +442,11 @@ void vcpu_run(struct vcpu *v, uint64_t slice_end)
 		}
 		make_current(v);
 		deliver_events(v);
+		/* Whoever was woken waits a little: or its VM could keep this one from running. */
+		if (READ_ONCE(c->yield))
+			slice_end = min_u64(slice_end, least);
 		enter(v, slice_end);
-		if (READ_ONCE(c->yield) || time_now_ns() >= slice_end)
+		if (time_now_ns() >= (READ_ONCE(c->yield) ? min_u64(slice_end, least) : slice_end))
 			break;
 	}
 	flush_leave(&v->vm->flush, v->index, FLUSH_OUT);

@@ -88,7 +88,9 @@ void svm_set_blocking(struct vcpu *v, uint32_t block)
 	s->nmi_blocked = block & BLOCK_NMI;
 	if (!s->nmi_blocked) {
 		s->iret_seen = false;
+		s->stepping = false;
 		s->vmcb->control.intercept_misc1 &= ~SVM_INTERCEPT_IRET;
+		s->vmcb->control.intercept_exceptions &= ~BIT(VEC_DB);
 	}
 }
 

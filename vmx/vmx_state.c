@@ -146,8 +146,8 @@ static void load_pdptes(struct vcpu *v, uint64_t cr3)
 	uint64_t pdpte[4] = {0};
 
 	if (guest_mem_read(v->vm, GPA(cr3 & 0xffffffe0), pdpte, sizeof(pdpte)))
-		log_warn("vmx: a guest has page-directory pointers at %llx, where it has no memory",
-			 (unsigned long long)cr3);
+		log_debug("vmx: a guest has page-directory pointers at %llx, where it has no memory",
+			  (unsigned long long)cr3);
 	for (unsigned i = 0; i < ARRAY_SIZE(pdpte); i++)
 		vmwrite64(vmcs_guest_pdpte(i), pdpte[i]);
 }

@@ -133,5 +133,7 @@ void test_legacy_irq(void);
 void test_smp(void);
 void test_fpu(void);
 void test_clock(void);
+/* Not a test: a VM whose second CPU interrupts its first one for ever. */
+_Noreturn void make_noise(void);
 /* Last: takes a CPU away for good. */
 void test_init(void);

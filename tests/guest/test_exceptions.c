@@ -174,8 +174,34 @@ static void test_nmi(void)
 	nmi_handler(NULL);
 }
 
+/*
+ * CPUID in the last two bytes below 4 GiB, in 32-bit code: EIP goes on at 0,
+ * where a jump leads back to 64-bit mode.
+ */
+static void test_eip_wraps(void)
+{
+	extern char wrap_back[];
+	uint8_t *top = fresh_pages(1), jump[7] = { 0xea, 0, 0, 0, 0, 0x08, 0 };
+	uint32_t back = (uint32_t)(uint64_t)wrap_back;
+	uint64_t a = 0x40000100;
+
+	map_page(0xfffff000, (uint64_t)top, 7);
+	top[0xffe] = 0x0f;
+	top[0xfff] = 0xa2;
+	memcpy(jump + 1, &back, 4);
+	for (unsigned i = 0; i < sizeof(jump); i++)
+		*(volatile uint8_t *)(uint64_t)(0x3000 + i) = jump[i];
+	map_page(0, 0x3000, 7);
+	__asm__ volatile("mov $0xfffffffe, %%edx\n pushq $0x40\n push %%rdx\n lretq\n"
+			 ".globl wrap_back\nwrap_back:"
+			 : "+a"(a) : "c"(0) : "rbx", "rdx", "r8", "r9", "r10", "r11", "memory");
+	is((uint32_t)a, 0x40000100, "CPUID where EIP wraps");
+	map_page(0, 0, 7);
+}
+
 void test_exceptions(void)
 {
+	test_eip_wraps();
 	test_simple();
 	test_page_fault();
 	test_single_step();

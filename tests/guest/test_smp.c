@@ -176,6 +176,24 @@ static void test_shared(unsigned cpus)
 	is(shared, cpus * 10000, "smp: locked adds on all CPUs");
 }
 
+static void nmi_for_ever(unsigned cpu)
+{
+	(void)cpu;
+	for (;;)
+		apic_icr(0, 0x400 | ASSERT);
+}
+
+void make_noise(void)
+{
+	apic_enable();
+	nmi_handler(on_nmi);
+	smp_start();
+	guest_printf("noise: begins\n");
+	smp_run(1, nmi_for_ever);
+	for (;;)
+		cpu_relax();
+}
+
 void test_smp(void)
 {
 	unsigned cpus = cpu_count();
