@@ -63,8 +63,7 @@ void exit_interrupted(struct vcpu *v, const struct hv_exit *e)
 	guest_virt_init(&g, v);
 	if (guest_virt_fetch(&g, &in) || in.op != INSN_HLT)
 		return;
-	vcpu_skip(v, in.len);
-	v->state = VCPU_HALTED;
+	vcpu_halt(v, in.len);
 }
 
 /* What only brought us here, or whose work the run loop does anyway. */

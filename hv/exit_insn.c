@@ -12,8 +12,7 @@ void exit_hlt(struct vcpu *v, const struct hv_exit *e)
 
 	if (!len)
 		return;
-	vcpu_skip(v, len);
-	v->state = VCPU_HALTED;
+	vcpu_halt(v, len);
 }
 
 /* Caches are coherent and guests have no devices that do DMA behind them. */

@@ -51,6 +51,7 @@ struct hv_sregs {
 	struct hv_dtable gdtr, idtr;
 	uint64_t cr0, cr2, cr3, cr4, efer;
 	uint64_t dr6, dr7;
+	uint64_t pending_debug; /* debug exceptions held off by a shadow; VMX only */
 	uint8_t cpl;
 };
 
@@ -89,6 +90,9 @@ struct hv_sregs {
 #define EFER_NXE  BIT64(11)
 #define EFER_SVME BIT64(12)
 #define EFER_FFXSR BIT64(14)
+
+#define DR6_BS BIT64(14)
+#define DR7_GD BIT64(13)
 
 #define RFLAGS_CF  BIT64(0)
 #define RFLAGS_ONE BIT64(1)

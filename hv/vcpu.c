@@ -250,6 +250,18 @@ static uint64_t next_rip(struct vcpu *v, unsigned len)
 	return (uint32_t)next;
 }
 
+/* The trap that RFLAGS.TF asks for after an instruction that we have carried out. */
+static void raise_step(struct vcpu *v)
+{
+	struct hv_sregs s;
+
+	virt->get_sregs(v, &s);
+	s.dr6 |= DR6_BS;
+	s.dr7 &= ~DR7_GD;
+	virt->set_sregs(v, &s);
+	vcpu_raise(v, VEC_DB);
+}
+
 void vcpu_skip(struct vcpu *v, unsigned len)
 {
 	uint32_t block = virt->get_blocking(v);
@@ -258,6 +270,16 @@ void vcpu_skip(struct vcpu *v, unsigned len)
 	v->regs.rflags &= ~RFLAGS_RF;
 	if (block & BLOCK_IRQ_SHADOW)
 		virt->set_blocking(v, block & ~BLOCK_IRQ_SHADOW);
+	if (v->regs.rflags & RFLAGS_TF)
+		raise_step(v);
+}
+
+void vcpu_halt(struct vcpu *v, unsigned len)
+{
+	vcpu_skip(v, len);
+	/* The trap of a single step comes first, and its handler returns behind the HLT. */
+	if (!v->exception.valid)
+		v->state = VCPU_HALTED;
 }
 
 static int next_interrupt(struct vcpu *v)

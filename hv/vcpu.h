@@ -106,6 +106,8 @@ void vcpu_kick(struct vcpu *v, uint32_t request);
 
 /* For the exit handlers; on the home CPU, between exits. */
 void vcpu_skip(struct vcpu *v, unsigned len);
+/* As vcpu_skip(), for a HLT. */
+void vcpu_halt(struct vcpu *v, unsigned len);
 void vcpu_raise(struct vcpu *v, uint8_t vector);
 void vcpu_raise_error(struct vcpu *v, uint8_t vector, uint32_t error);
 void vcpu_raise_pf(struct vcpu *v, uint64_t cr2, uint32_t error);

@@ -55,6 +55,8 @@ void svm_inject_after_exit(struct vcpu *v, struct hv_exit *e);
 void svm_flush_cpu_init(struct svm_cpu *c);
 /* Before entry: gives the vCPU a valid ASID here and honours an owed flush. */
 void svm_flush_before_entry(struct vcpu *v, bool owed);
+/* Entry failed: whether the flush that it was to do has happened, nobody knows. */
+void svm_flush_lost(struct vcpu *v);
 
 /* svm_dump.c */
 void svm_dump(struct vcpu *v, void (*say)(const char *f, ...));

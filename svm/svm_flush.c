@@ -24,6 +24,14 @@ static void assign(struct svm_cpu *c, struct svm_vcpu *s)
 	s->asid_generation = c->asid_generation;
 }
 
+void svm_flush_lost(struct vcpu *v)
+{
+	struct svm_cpu *c = v->home->virt;
+
+	c->next_asid = svm_caps.asid_count;
+	svm_of(v)->asid_generation = 0;
+}
+
 void svm_flush_before_entry(struct vcpu *v, bool owed)
 {
 	struct svm_cpu *c = v->home->virt;

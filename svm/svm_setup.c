@@ -206,6 +206,8 @@ static void svm_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 	v->regs.rip = save->rip;
 	v->regs.rflags = save->rflags;
 	svm_exit_decode(s->vmcb, svm_caps.nrip_save, e);
+	if (e->class == EXIT_ENTRY_FAILED)
+		svm_flush_lost(v);
 	svm_inject_after_exit(v, e);
 }
 

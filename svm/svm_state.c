@@ -53,6 +53,7 @@ void svm_get_sregs(struct vcpu *v, struct hv_sregs *o)
 	o->efer = s->efer & ~EFER_SVME;
 	o->dr6 = s->dr6;
 	o->dr7 = s->dr7;
+	o->pending_debug = 0;
 	o->cpl = s->cpl;
 }
 

@@ -22,7 +22,7 @@
 enum reason {
 	REASON_EXCEPTION_OR_NMI = 0,
 	REASON_EPT_VIOLATION = 48,
-	REASON_COUNT = 70,
+	REASON_COUNT = 78,
 };
 
 #define QUAL VMX_NEED_QUALIFICATION
@@ -99,7 +99,9 @@ enum reason {
 	X(66, UNKNOWN, ALL, "SPP-related event")                                                   \
 	X(67, UNKNOWN, ALL, "UMWAIT")                                                              \
 	X(68, UNKNOWN, ALL, "TPAUSE")                                                              \
-	X(69, UNKNOWN, ALL, "LOADIWKEY")
+	X(69, UNKNOWN, ALL, "LOADIWKEY")                                                           \
+	X(76, UNDEFINED, 0, "SEAMCALL")                                                            \
+	X(77, UNDEFINED, 0, "TDCALL")
 
 struct reason_info {
 	const char *name;

@@ -132,6 +132,7 @@ void vmx_get_sregs(struct vcpu *v, struct hv_sregs *o)
 	o->efer = vmread64(VMCS64_GUEST_IA32_EFER);
 	o->dr6 = get_dr6(v);
 	o->dr7 = vmreadnw(VMCSNW_GUEST_DR7);
+	o->pending_debug = vmreadnw(VMCSNW_GUEST_PENDING_DEBUG_EXCEPTIONS);
 	o->cpl = SEG_ATTR_DPL(o->seg[SEG_SS].attr);
 }
 
@@ -182,4 +183,5 @@ void vmx_set_sregs(struct vcpu *v, const struct hv_sregs *o)
 	set_efer(s, o->efer);
 	set_dr6(v, o->dr6);
 	vmwritenw(VMCSNW_GUEST_DR7, o->dr7);
+	vmwritenw(VMCSNW_GUEST_PENDING_DEBUG_EXCEPTIONS, o->pending_debug);
 }

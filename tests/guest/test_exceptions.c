@@ -63,12 +63,21 @@ static void test_single_step(void)
 
 	irq_handler(VEC_DB, on_step);
 	steps = 0;
-	__asm__ volatile("pushf\n orl $0x100, (%%rsp)\n popf\n"
-			 "nop\n"
-			 "lea 1f(%%rip), %0\n1:" : "=r"(after) : : "cc", "memory");
+	__asm__ volatile("pushf\n orl $0x100, (%%rsp)\n popf\n nop" : : : "cc", "memory");
 	is(steps, 1, "#DB: one step over NOP");
+	steps = 0;
+	__asm__ volatile("xor %%eax, %%eax\n pushf\n orl $0x100, (%%rsp)\n popf\n"
+			 "cpuid\n"
+			 "lea (%%rip), %0\n" : "=r"(after)
+			 : : "rax", "rbx", "rcx", "rdx", "cc", "memory");
+	ok(steps == 1 && step_rip + 7 == after, "#DB: one step over CPUID, and the trap comes behind it");
+	steps = 0;
+	__asm__ volatile("pushf\n orl $0x100, (%%rsp)\n popf\n"
+			 "movl %1, %%eax\n"
+			 "lea (%%rip), %0\n" : "=r"(after)
+			 : "m"(*(volatile uint32_t *)0xfee00030) : "rax", "cc", "memory");
+	ok(steps == 1 && step_rip + 7 == after, "#DB: one step over an emulated MOV");
 	irq_handler(VEC_DB, NULL);
-	(void)after;
 }
 
 /* A fault while #PF is being delivered is a double fault, on its own stack (IST 1). */
