@@ -18,7 +18,8 @@ PURE := hv/status.c hv/fmt.c hv/exit.c $(sort $(wildcard hv/dev/*.c)) \
 	$(addprefix hv/insn_,decode.c table.c operand.c exec.c addr.c alu.c string.c) \
 	hv/gwalk.c hv/bus.c hv/cpuid.c hv/event.c hv/guest_acpi.c hv/mtrr.c hv/pvclock.c hv/xcr0.c \
 	hv/load.c hv/load_elf.c hv/e820.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c \
-	mm/buddy.c mm/region.c mm/npt.c mm/npte.c mm/flush.c mm/fault.c \
+	$(addprefix mm/,age.c audit.c buddy.c dirty.c fault.c fault_fast.c flush.c npt.c npt_remove.c npt_split.c \
+	npte.c npte_edge.c region.c) \
 	$(wildcard vmx/vmx_exit_decode.c vmx/vmx_caps.c) svm/svm_exit_decode.c svm/svm_caps.c \
 	drivers/acpi.c boot/efi_memmap.c $(wildcard boot/config*.c)
 BOOT := boot/efi_main.c boot/efi_con.c boot/efi_file.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c
@@ -39,11 +40,14 @@ else
 CFLAGS_SPECULATION := -mindirect-branch=thunk -mindirect-branch-register
 endif
 CFLAGS_HV   := $(CFLAGS_COMMON) $(CFLAGS_GUARD) $(CFLAGS_SPECULATION)
+# The debug image checks every nested entry that changes, and every flush (mm/audit.h).
+CFLAGS_DEBUG := -DHV_DEBUG $(MUTANT:%=-DMUTANT_%)
 CFLAGS_BOOT := $(CFLAGS_COMMON) -fno-stack-protector $(EFI_INC) -DGNU_EFI_USE_MS_ABI -DEFI_FUNCTION_WRAPPER
 
 OBJ_BOOT := $(BOOT:%.c=$(B)/obj/%.o)
 OBJ_HV   := $(patsubst %.S,$(B)/obj/%.o,$(patsubst %.c,$(B)/obj/%.o,$(PURE) $(HV)))
 OBJ      := $(OBJ_BOOT) $(OBJ_HV)
+OBJ_DEBUG := $(OBJ_BOOT) $(OBJ_HV:$(B)/obj/%=$(B)/debug/%)
 LIBGCC   := $(shell gcc -print-libgcc-file-name)
 
 .PHONY: all
@@ -62,18 +66,29 @@ $(B)/obj/%.o: %.S
 	@echo "  CC   $<"
 	@$(CC) -I. -MMD -MP -c $< -o $@
 
+$(B)/debug/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC   $< (debug)"
+	@$(CC) $(CFLAGS_HV) $(CFLAGS_DEBUG) -MMD -MP -c $< -o $@
+$(B)/debug/%.o: %.S
+	@mkdir -p $(@D)
+	@echo "  CC   $< (debug)"
+	@$(CC) -I. -MMD -MP -c $< -o $@
+
 # The DSDT's AML as a C array.
 $(B)/gen/guest_dsdt.hex: hv/guest_dsdt.asl
 	@mkdir -p $(@D)
 	@iasl -ve -tc -p $(@D)/guest_dsdt $< >/dev/null
-$(B)/obj/hv/vm.o: $(B)/gen/guest_dsdt.hex
+$(B)/obj/hv/vm.o $(B)/debug/hv/vm.o: $(B)/gen/guest_dsdt.hex
 
-$(B)/faultline.so: $(OBJ) linker.ld
+$(B)/faultline.so: $(OBJ)
+$(B)/faultline-debug.so: $(OBJ_DEBUG)
+$(B)/%.so: linker.ld
 	@echo "  LD   $@"
 	@ld -nostdlib -znocombreloc -zmax-page-size=4096 --no-warn-rwx-segments --no-undefined \
-	   -T linker.ld -shared -Bsymbolic /usr/lib/crt0-efi-x86_64.o $(OBJ) -o $@ \
+	   -T linker.ld -shared -Bsymbolic /usr/lib/crt0-efi-x86_64.o $(filter %.o,$^) -o $@ \
 	   /usr/lib/libgnuefi.a /usr/lib/x86_64-linux-gnu/libfdt.a
-$(B)/faultline.efi: $(B)/faultline.so
+$(B)/%.efi: $(B)/%.so
 	@echo "  EFI  $@"
 	@objcopy -j .text -j .reloc -j .rodata -j .data -j .dynamic -j .rela -j .dynsym \
 	   -j .dynstr --target=efi-app-x86_64 $< $@
@@ -112,7 +127,7 @@ image: deps ## a disk image for a USB stick and a bootable ISO, under build/
 
 # ---- host tests --------------------------------------------------------------
 HOST_CC     ?= clang
-HOST_CFLAGS := -std=gnu11 -O1 -g -I. -I$(B)/gen $(WARN) -fno-omit-frame-pointer \
+HOST_CFLAGS := -std=gnu11 -O1 -g -I. -I$(B)/gen -DHV_DEBUG $(WARN) -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_TESTS  := $(patsubst tests/host/%.c,$(B)/host/%,$(wildcard tests/host/test_*.c))
 HOST_PURE   := $(PURE:%.c=$(B)/host/%.o)
@@ -181,4 +196,4 @@ help: ## this list
 clean: ## remove everything built (keeps nothing under build/)
 	rm -rf $(B)
 
--include $(shell find $(B)/host $(B)/obj $(B)/fuzz $(B)/guest -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/host $(B)/obj $(B)/debug $(B)/fuzz $(B)/guest -name '*.d' 2>/dev/null)

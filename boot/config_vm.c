@@ -120,6 +120,8 @@ static const struct config_field fields[] = {
 	{ "max-leaf", read_max_leaf, MEMBER(max_leaf_shift), .words = leaves },
 	{ "on-reboot", config_read_choice, MEMBER(on_reboot), .words = reboots },
 	{ "test-exit", config_read_flag, MEMBER(test_exit) },
+	{ "test-calls", config_read_flag, MEMBER(test_calls) },
+	{ "no-access-bits", config_read_flag, MEMBER(no_access_bits) },
 	{ "fw-cfg", config_read_flag, MEMBER(fw_cfg) },
 	{ "#address-cells", check_cells, .min = 1, .max = 3 },
 	{ "#size-cells", check_cells, .min = 1, .max = 2 },

@@ -39,6 +39,8 @@ struct config_vm {
 	enum config_flat_mode flat_mode;
 	uint64_t flat_load, flat_entry;
 	bool test_exit;		 /* isa-debug-exit at port 0xf4 */
+	bool test_calls;	 /* the hypercalls of hv/test_call.h */
+	bool no_access_bits;	 /* nested leaves are aged and protected, whatever the CPU has */
 	bool fw_cfg;		 /* fw_cfg at ports 0x510 and 0x511 */
 	uint32_t module_count;
 	char kernel[CONFIG_PATH_LEN];

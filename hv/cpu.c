@@ -40,6 +40,7 @@ enum hv_status cpu_create(uint32_t id, uint32_t apic_id)
 	c->self = c;
 	c->id = id;
 	c->apic_id = apic_id;
+	frame_cache_init(&c->frames);
 	c->gdt[SEL_CODE / 8] = 0x00af9b000000ffff;
 	c->gdt[SEL_DATA / 8] = 0x00cf93000000ffff;
 	set_tss_descriptor(c);

@@ -13,6 +13,7 @@
 #include "hv/io.h"
 #include "hv/status.h"
 #include "mm/addr.h"
+#include "mm/frame_cache.h"
 
 #define CPU_MAX 64
 
@@ -41,6 +42,8 @@ struct cpu {
 	struct cpu *self; /* %gs:0 */
 	struct vcpu *current;	 /* the vCPU whose state is loaded, or NULL */
 	const struct vm *last_vm; /* whose vCPU had the CPU last; only compared */
+	struct vcpu *running;	 /* the vCPU whose turn it is (vcpu_run), or NULL */
+	struct frame_cache frames;
 	void *stack_top;
 	void *virt;		 /* the back end's per-CPU page(s) */
 	uint64_t gdt[5] __aligned(16);

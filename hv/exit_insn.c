@@ -4,8 +4,6 @@
 #include "hv/exit_dispatch.h"
 #include "hv/vm.h"
 
-#define KVM_ENOSYS 1000
-
 void exit_hlt(struct vcpu *v, const struct hv_exit *e)
 {
 	unsigned len = exit_insn_len(v, e);
@@ -19,17 +17,6 @@ void exit_hlt(struct vcpu *v, const struct hv_exit *e)
 void exit_invd(struct vcpu *v, const struct hv_exit *e)
 {
 	vcpu_skip(v, exit_insn_len(v, e));
-}
-
-/* We offer the KVM interface's CPUID but none of its calls (SDM and APM leave RAX to us). */
-void exit_hypercall(struct vcpu *v, const struct hv_exit *e)
-{
-	unsigned len = exit_insn_len(v, e);
-
-	if (!len)
-		return;
-	v->regs.gpr[GPR_RAX] = (uint64_t)-KVM_ENOSYS;
-	vcpu_skip(v, len);
 }
 
 void exit_undefined(struct vcpu *v, const struct hv_exit *e)

@@ -5,6 +5,7 @@
  */
 #include "hv/exit_dispatch.h"
 #include "hv/guest_virt.h"
+#include "hv/lowmem.h"
 #include "hv/vm.h"
 #include "hv/vm_memory.h"
 
@@ -19,6 +20,7 @@ static void emulate(struct vcpu *v, const struct hv_exit *e)
 	char bytes[48];
 	struct insn in;
 
+	v->touched_device = true;
 	guest_virt_init(&g, v);
 	st = guest_virt_fetch(&g, &in);
 	if (st == HV_RETRY)
@@ -30,16 +32,29 @@ static void emulate(struct vcpu *v, const struct hv_exit *e)
 	vm_fail(v, "an instruction that accesses %llx is not emulated: %s", gpa, bytes);
 }
 
+static unsigned access_of(const struct hv_exit *e)
+{
+	return e->npf.fetch ? NPT_EXEC : e->npf.write ? NPT_WRITE : NPT_READ;
+}
+
+bool exit_npf_fast(struct vcpu *v, const struct hv_exit *e)
+{
+	enum fault_fast r = fault_fast(&v->vm->npt, e->npf.gpa, access_of(e));
+
+	v->stats.fast_faults[r]++;
+	return r != FAST_NONE;
+}
+
 void exit_npf(struct vcpu *v, const struct hv_exit *e)
 {
 	unsigned long long gpa = e->npf.gpa.v;
 
-	switch (vm_memory_fault(v->vm, e->npf.gpa)) {
+	switch (vm_memory_fault(v->vm, e->npf.gpa, access_of(e))) {
 	case FAULT_RESOLVED:
 		break;
 	case FAULT_NOMEM:
-		vm_fail(v, "no memory left for its page at %llx: give the machine more or the VMs less",
-			gpa);
+		if (!vm_memory_refill())
+			lowmem_pause(v, gpa);
 		break;
 	case FAULT_DEVICE:
 		if (e->npf.fetch)

@@ -19,19 +19,26 @@ static void close_door(void)
 		__asm__ volatile("clac" : : : "memory", "cc");
 }
 
-/* The host address of @gpa and how many bytes follow it in the same leaf. */
+/*
+ * The host address of @gpa and how many bytes follow it in the same leaf.  While
+ * somebody has the entry frozen we hold no pointer, and say so: they may be
+ * waiting for us.
+ */
 static enum hv_status locate(struct vm *vm, gpa_t gpa, void **p, uint64_t *left)
 {
 	struct npt_leaf leaf;
 	uint64_t off;
 
 	while (!npt_lookup(&vm->npt, gpa, &leaf)) {
-		switch (vm_memory_fault(vm, gpa)) {
+		switch (vm_memory_fault(vm, gpa, NPT_READ)) {
 		case FAULT_DEVICE:
 			return HV_FAULT;
 		case FAULT_NOMEM:
-			return HV_NOMEM;
+			if (!vm_memory_refill())
+				return HV_NOMEM;
+			break;
 		case FAULT_RESOLVED:
+			vm_memory_let_go(vm);
 			break;
 		}
 	}
@@ -39,6 +46,15 @@ static enum hv_status locate(struct vm *vm, gpa_t gpa, void **p, uint64_t *left)
 	*p = (char *)hpa_to_ptr(leaf.hpa) + off;
 	*left = BIT64(leaf.shift) - off;
 	return HV_OK;
+}
+
+/* The direct map knows no write protection, so we log our own writes; after them, as ever. */
+static void written(struct vm *vm, gpa_t gpa, uint64_t len)
+{
+	struct dirty_log *log = dirty_log_of(&vm->npt);
+
+	if (log)
+		dirty_mark_range(log, gpa, len);
 }
 
 static enum hv_status copy(struct vm *vm, gpa_t gpa, void *buf, size_t len, bool to_guest)
@@ -61,6 +77,8 @@ static enum hv_status copy(struct vm *vm, gpa_t gpa, void *buf, size_t len, bool
 		else
 			memcpy(b, p, n);
 		close_door();
+		if (to_guest)
+			written(vm, gpa, n);
 		gpa.v += n;
 		b += n;
 		len -= n;
@@ -103,7 +121,15 @@ enum hv_status guest_mem_cmpxchg(struct vm *vm, gpa_t gpa, unsigned size, uint64
 		*seen = old;
 	}
 	close_door();
+	written(vm, gpa, size);
 	return HV_OK;
+}
+
+void guest_mem_copy_frame(hpa_t to, hpa_t from)
+{
+	open_door();
+	memcpy(hpa_to_ptr(to), hpa_to_ptr(from), PAGE_SIZE);
+	close_door();
 }
 
 void guest_mem_clear_frame(hpa_t hpa, unsigned order)

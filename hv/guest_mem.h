@@ -22,5 +22,8 @@ enum hv_status guest_mem_write(struct vm *vm, gpa_t gpa, const void *src, size_t
 enum hv_status guest_mem_cmpxchg(struct vm *vm, gpa_t gpa, unsigned size, uint64_t old,
 				 uint64_t new, uint64_t *seen) __must_check;
 
-/* Clears a frame of the guest pool before a guest gets it. */
+/* Copies 4 KiB between frames of the guest pool. */
+void guest_mem_copy_frame(hpa_t to, hpa_t from);
+
+/* Clears frames of the guest pool before a guest gets them. */
 void guest_mem_clear_frame(hpa_t hpa, unsigned order);

@@ -52,6 +52,9 @@ static void bring_up(void *arg)
 	if (frame_init(h) || paging_init(h))
 		cpu_park(); /* nothing to print with yet; the boot stage said what it loaded */
 	trap_init();
+#ifdef HV_DEBUG
+	frame_audit_init();
+#endif
 	if (cpu_create(0, 0))
 		cpu_park();
 	cpu_count = 1;
@@ -59,7 +62,7 @@ static void bring_up(void *arg)
 	log_set_level(h->config.log_level);
 	acpi = machine_describe(h);
 	console_init(machine_console(h));
-	log_info("Faultline %s", HV_VERSION);
+	log_info("Faultline %s%s", HV_VERSION, HV_BUILD);
 	log_memory();
 	if (apic_init())
 		hv_panic("no local APIC");

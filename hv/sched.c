@@ -4,7 +4,9 @@
 
 #include "drivers/apic.h"
 #include "hv/console.h"
+#include "hv/guest_mem.h"
 #include "hv/log.h"
+#include "hv/lowmem.h"
 #include "hv/machine.h"
 #include "hv/panic.h"
 #include "hv/time.h"
@@ -97,6 +99,8 @@ static uint64_t serve_console(struct cpu *c)
 static void idle(struct cpu *c, uint64_t deadline)
 {
 	apic_timer_arm(deadline == DEV_NO_DEADLINE ? 0 : time_ns_to_tsc(deadline));
+	while (!READ_ONCE(c->need_resched) && frame_cache_clean_ahead(&c->frames, guest_mem_clear_frame))
+		irq_window();
 	if (!READ_ONCE(c->need_resched))
 		irq_enable_and_halt();
 }
@@ -122,6 +126,7 @@ void sched_run(void *cpu)
 		irq_window();
 		WRITE_ONCE(c->need_resched, false);
 		WRITE_ONCE(c->yield, false);
+		lowmem_serve();
 		if (machine_stopping())
 			machine_stop_this_cpu();
 		poll = serve_console(c);

@@ -12,11 +12,16 @@ struct ring {
 
 static struct ring rings[CPU_MAX];
 
-void trace_exit(const struct trace_entry *e)
+void trace_exit(unsigned vm, unsigned vcpu, uint32_t class, uint64_t rip, uint64_t info)
 {
 	struct ring *r = &rings[this_cpu()->id];
+	struct trace_entry *e = &r->e[r->next++ % TRACE_ENTRIES];
 
-	r->e[r->next++ % TRACE_ENTRIES] = *e;
+	e->rip = rip;
+	e->info = info;
+	e->vm = (uint16_t)vm;
+	e->vcpu = (uint16_t)vcpu;
+	e->class = class;
 }
 
 void trace_print_last(uint32_t cpu, void (*say)(const char *f, ...))

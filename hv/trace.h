@@ -12,14 +12,13 @@
 #define TRACE_ENTRIES 16
 
 struct trace_entry {
-	uint64_t tsc;
 	uint64_t rip;
 	uint64_t info;	/* the exit's main operand: gpa, port, MSR ... */
 	uint16_t vm, vcpu;
 	uint32_t class;	/* enum hv_exit_class */
 };
 
-void trace_exit(const struct trace_entry *e);
+void trace_exit(unsigned vm, unsigned vcpu, uint32_t class, uint64_t rip, uint64_t info);
 
 /* Prints the last exits of CPU @cpu, oldest first, by @say. */
 void trace_print_last(uint32_t cpu, void (*say)(const char *f, ...));

@@ -8,6 +8,7 @@
 #include "hv/event.h"
 #include "hv/exit_dispatch.h"
 #include "hv/log.h"
+#include "hv/lowmem.h"
 #include "hv/smp.h"
 #include "hv/speculation.h"
 #include "hv/time.h"
@@ -329,6 +330,7 @@ static void park(struct vcpu *v)
 	struct vm *vm = v->vm;
 
 	vcpu_unload_current();
+	v->parked_from = v->state;
 	WRITE_ONCE(v->state, VCPU_PARKED);
 	/* Before we count as parked: the VM's frames may be freed from then on. */
 	flush_leave(&vm->flush, v->index, FLUSH_OUT);
@@ -424,26 +426,58 @@ static void watch_progress(struct vcpu *v, const struct hv_exit *e, uint64_t rip
 			hv_exit_class_name(e->class), STUCK_MAX);
 }
 
+/* Exits that change nothing but registers and nested entries: what was planned holds. */
+static bool is_light(const struct hv_exit *e)
+{
+	return e->class == EXIT_NPF || e->class == EXIT_CPUID || e->class == EXIT_HYPERCALL;
+}
+
+/* Straight back into the guest: no event, timer or request has come up since we looked. */
+static bool may_reenter(const struct vcpu *v, const struct cpu *c)
+{
+	return !READ_ONCE(c->need_resched) && !v->touched_device && !v->exception.valid && !v->reinject.valid &&
+	       !c->frames.low && v->state == VCPU_RUNNING;
+}
+
+static void note_exit(struct vcpu *v, const struct hv_exit *e)
+{
+	v->stats.exits[e->class]++;
+	trace_exit(v->vm->index, v->index, e->class, v->regs.rip, e->info2 ? e->info2 : e->info1);
+	if (e->vectoring.valid)
+		v->reinject = e->vectoring;
+}
+
 static void enter(struct vcpu *v, uint64_t slice_end)
 {
-	uint64_t end = min_u64(slice_end, vcpu_next_deadline(v)), tsc = time_ns_to_tsc(end);
+	uint64_t end = min_u64(slice_end, vcpu_next_deadline(v)), tsc = time_ns_to_tsc(end), rip;
+	struct cpu *c = this_cpu();
 	struct hv_exit e;
-	uint64_t rip;
 
 	if (!virt->has_deadline())
 		apic_timer_arm(tsc);
-	speculation_before_entry();
-	virt->run(v, tsc, &e);
-	v->stats.exits[e.class]++;
-	trace_exit(&(struct trace_entry){ rdtsc(), v->regs.rip, e.info2 ? e.info2 : e.info1,
-					  (uint16_t)v->vm->index, (uint16_t)v->index, e.class });
-	if (e.class == EXIT_INTR)
-		irq_window();
-	if (e.vectoring.valid)
-		v->reinject = e.vectoring;
-	rip = v->regs.rip;
-	exit_dispatch(v, &e);
-	watch_progress(v, &e, rip);
+	do {
+		speculation_before_entry();
+		virt->run(v, tsc, &e);
+		note_exit(v, &e);
+		if (e.class == EXIT_NPF && exit_npf_fast(v, &e)) {
+			watch_progress(v, &e, v->regs.rip);
+			continue;
+		}
+		if (e.class == EXIT_INTR)
+			irq_window();
+		rip = v->regs.rip;
+		exit_dispatch(v, &e);
+		watch_progress(v, &e, rip);
+	} while (is_light(&e) && may_reenter(v, c));
+}
+
+/* What other CPUs and our own stock of frames want between two rounds of the guest. */
+static void serve_cpu(struct cpu *c)
+{
+	WRITE_ONCE(c->need_resched, false);
+	lowmem_serve();
+	if (c->frames.low)
+		frame_cache_fill(&c->frames);
 }
 
 void vcpu_run(struct vcpu *v, uint64_t slice_end)
@@ -451,11 +485,13 @@ void vcpu_run(struct vcpu *v, uint64_t slice_end)
 	struct cpu *c = this_cpu();
 	uint64_t least = time_now_ns() + RUN_MIN_NS;
 
-	flush_leave(&v->vm->flush, v->index, FLUSH_ROOT);
+	c->running = v;
+	flush_arrive(&v->vm->flush, v->index);
 	for (;;) {
-		WRITE_ONCE(c->need_resched, false);
+		serve_cpu(c);
 		if (READ_ONCE(v->requests) && !handle_requests(v))
 			break;
+		v->touched_device = false;
 		poll_timers(v);
 		if (v->state == VCPU_HALTED) {
 			if (!wakes(v))
@@ -472,4 +508,5 @@ void vcpu_run(struct vcpu *v, uint64_t slice_end)
 			break;
 	}
 	flush_leave(&v->vm->flush, v->index, FLUSH_OUT);
+	c->running = NULL;
 }

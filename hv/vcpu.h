@@ -53,6 +53,7 @@ enum vcpu_state {
 
 struct vcpu_stats {
 	uint64_t exits[EXIT_CLASS_COUNT];
+	uint64_t fast_faults[4]; /* by enum fault_fast: FAST_NONE went the long way */
 };
 
 struct vcpu {
@@ -62,7 +63,7 @@ struct vcpu {
 	struct vcpu *sched_next; /* of the same home, a ring (hv/sched.c) */
 	unsigned index;
 	void *virt; /* the back end's part */
-	enum vcpu_state state;
+	enum vcpu_state state, parked_from;
 	struct lapic lapic;
 	struct lapic_env lapic_env;
 	struct vcpu_msrs msrs;
@@ -74,6 +75,7 @@ struct vcpu {
 	struct hv_event exception; /* to be delivered first */
 	struct hv_event reinject;  /* a delivery that an exit interrupted */
 	bool nmi_pending;
+	bool touched_device; /* since the last look at timers and interrupts */
 	/* The last exit after which the guest had not moved, and how often it came again. */
 	uint64_t stuck_rip, stuck_rcx, stuck_info;
 	uint32_t stuck_repeats;

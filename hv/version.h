@@ -3,3 +3,9 @@
 #pragma once
 
 #define HV_VERSION "0.1"
+
+#ifdef HV_DEBUG
+#define HV_BUILD " (debug: checks every nested entry and flush)"
+#else
+#define HV_BUILD ""
+#endif

@@ -4,6 +4,7 @@
 
 #include "hv/console.h"
 #include "hv/log.h"
+#include "hv/lowmem.h"
 #include "hv/machine.h"
 #include "hv/sched.h"
 #include "hv/time.h"
@@ -77,7 +78,12 @@ static enum hv_status create(unsigned index, const struct config_vm *c, uint64_t
 		return HV_NOMEM;
 	vm->index = index;
 	vm->config = c;
-	vm->npt.fmt = virt_npt_fmt;
+	vm->fmt = *virt_npt_fmt;
+	if (c->no_access_bits) {
+		vm->fmt.accessed = vm->fmt.dirty = 0;
+		vm->fmt.pml = false;
+	}
+	vm->npt.fmt = &vm->fmt;
 	vm->start_ns = time_now_ns();
 	vm->tsc_offset = 0 - time_ns_to_tsc(vm->start_ns);
 	st = platform_create(vm, epoch);
@@ -191,16 +197,46 @@ void vm_request(struct vm *vm, enum vm_request r, const char *f, ...)
 		vcpu_kick(vm->vcpu[i], VCPU_REQ_STOP);
 }
 
-static void stop(struct vm *vm)
+/* A VM has left off running, for now or for good. */
+static void one_less(void)
 {
-	WRITE_ONCE(vm->state, VM_STOPPED);
-	console_detach(vm->index);
-	log_info("vm '%s': stopped: %s", vm->config->name, vm->reason.text);
 	if (vm_running_count())
 		return;
 	log_info("vm: no VM is running");
 	if (when_idle == WHEN_IDLE_POWEROFF)
 		machine_poweroff();
+}
+
+static void stop(struct vm *vm)
+{
+	WRITE_ONCE(vm->state, VM_STOPPED);
+	console_detach(vm->index);
+	log_info("vm '%s': stopped: %s", vm->config->name, vm->reason.text);
+	lowmem_over();
+	one_less();
+}
+
+static void pause_vm(struct vm *vm)
+{
+	log_warn("vm '%s': paused: %s", vm->config->name, vm->reason.text);
+	__atomic_store_n(&vm->request, VM_REQ_NONE, __ATOMIC_RELEASE);
+	__atomic_store_n(&vm->state, VM_PAUSED, __ATOMIC_RELEASE);
+	one_less();
+}
+
+void vm_resume(struct vm *vm)
+{
+	enum vm_state paused = VM_PAUSED;
+
+	if (!__atomic_compare_exchange_n(&vm->state, &paused, VM_RUNNING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return;
+	log_info("vm '%s': goes on", vm->config->name);
+	vm->parked = 0;
+	for (uint32_t i = 0; i < vm->vcpu_count; i++)
+		__atomic_store_n(&vm->vcpu[i]->state, vm->vcpu[i]->parked_from, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < vm->vcpu_count; i++)
+		vcpu_kick(vm->vcpu[i], 0);
 }
 
 /* A guest that resets as soon as it starts would fill the log and a CPU for ever. */
@@ -236,6 +272,10 @@ static void reset(struct vm *vm)
 
 void vm_all_parked(struct vm *vm)
 {
+	if (vm->request == VM_REQ_PAUSE) {
+		pause_vm(vm);
+		return;
+	}
 	vm_memory_release(vm);
 	if (vm->request == VM_REQ_RESET)
 		reset(vm);

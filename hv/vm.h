@@ -13,12 +13,14 @@
 #include "hv/lock.h"
 #include "hv/platform.h"
 #include "hv/vcpu.h"
+#include "mm/dirty.h"
 #include "mm/flush.h"
+#include "mm/frame.h"
 #include "mm/npt.h"
 #include "mm/region.h"
 
-enum vm_state { VM_STOPPED, VM_RUNNING };
-enum vm_request { VM_REQ_NONE, VM_REQ_RESET, VM_REQ_STOP };
+enum vm_state { VM_STOPPED, VM_RUNNING, VM_PAUSED };
+enum vm_request { VM_REQ_NONE, VM_REQ_RESET, VM_REQ_STOP, VM_REQ_PAUSE };
 
 struct vm_stats {
 	uint64_t demand_faults;
@@ -33,10 +35,14 @@ struct vm {
 	enum vm_state state;
 	uint32_t vcpu_count;
 	struct vcpu *vcpu[CONFIG_MAX_VCPUS];
-	struct region_map regions;
+	struct region_map *regions; /* the current one; atomic, never changed in place */
+	struct npt_fmt fmt; /* what this VM uses of the machine's */
 	struct npt npt;
 	struct flush flush;
-	struct lock mutation; /* removal of nested entries */
+	struct flush_env flush_env;
+	struct lock mutation; /* removal and protection of nested entries (hv/vm_mutate.h) */
+	struct frame_list retired[2]; /* of flush */
+	struct dirty_log dirty;	      /* attached to npt while writes are logged */
 	struct lock device;   /* everything in platform but the local APICs */
 	struct platform platform;
 	uint64_t start_ns;    /* host time at which the VM's clock began */
@@ -62,6 +68,9 @@ static inline enum vm_request vm_on_reboot(const struct vm *vm)
 {
 	return vm->config->on_reboot == ON_REBOOT_STOP ? VM_REQ_STOP : VM_REQ_RESET;
 }
+
+/* Lets a paused VM go on; any CPU. */
+void vm_resume(struct vm *vm);
 
 /* By the last vCPU that parked. */
 void vm_all_parked(struct vm *vm);

@@ -2,38 +2,42 @@
 /* vm_memory: a VM's guest-physical memory. */
 #include "hv/vm_memory.h"
 
-#include "mm/frame.h"
+#include "hv/assert.h"
+#include "hv/cpu.h"
 #include "hv/guest_mem.h"
+#include "hv/lowmem.h"
+#include "hv/vm_mutate.h"
+#include "mm/frame.h"
+#include "mm/paging.h"
 
 static uint64_t *alloc_table(void *ctx)
 {
 	(void)ctx;
-	return hv_pages_alloc(0);
+	return frame_cache_take_table(&this_cpu()->frames);
 }
 
 static void free_table(void *ctx, uint64_t *t)
 {
 	(void)ctx;
-	hv_pages_free(t, 0);
+	frame_cache_give_table(&this_cpu()->frames, t);
 }
 
 static const struct npt_env npt_env = {
 	.alloc_table = alloc_table,
 	.free_table = free_table,
-	.to_hpa = ptr_to_hpa,
-	.to_ptr = hpa_to_ptr,
+	.offset = DIRECT_MAP_BASE,
 };
 
-static hpa_t alloc_frames(void *ctx, unsigned order)
+static enum hv_status alloc_frames(void *ctx, unsigned order, hpa_t *hpa, bool *is_clear)
 {
 	(void)ctx;
-	return guest_frames_alloc(order);
+	return frame_cache_take(&this_cpu()->frames, order, hpa, is_clear);
 }
 
 static void free_frames(void *ctx, hpa_t hpa, unsigned order)
 {
 	(void)ctx;
-	guest_frames_free(hpa, order);
+	frame_cache_give(&this_cpu()->frames, hpa, order);
 }
 
 static void clear_frames(void *ctx, hpa_t hpa, unsigned order)
@@ -50,32 +54,7 @@ static void account(void *ctx, uint64_t bytes)
 	__atomic_add_fetch(&vm->stats.resident, bytes, __ATOMIC_RELAXED);
 }
 
-static void kick(void *ctx, uint32_t slot)
-{
-	struct vm *vm = ctx;
-
-	vcpu_kick(vm->vcpu[slot], 0);
-}
-
-static enum hv_status add_regions(struct vm *vm)
-{
-	const struct config_vm *c = vm->config;
-	enum hv_status st = region_add(&vm->regions, 0, c->ram_low, REGION_RAM);
-
-	if (!st && c->ram_high)
-		st = region_add(&vm->regions, 4 * GIB, c->ram_high, REGION_RAM);
-	return st;
-}
-
-enum hv_status vm_memory_create(struct vm *vm, uint32_t vcpus)
-{
-	enum hv_status st = add_regions(vm);
-
-	flush_init(&vm->flush, vcpus, vm, kick, free_frames);
-	return st ? st : npt_create(&vm->npt, vm->npt.fmt, &npt_env);
-}
-
-enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa)
+enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access)
 {
 	const struct fault_env env = {
 		.ctx = vm,
@@ -84,35 +63,95 @@ enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa)
 		.clear_frames = clear_frames,
 		.account = account,
 	};
+	const struct region_map *regions = __atomic_load_n(&vm->regions, __ATOMIC_ACQUIRE);
 
-	return fault_resolve(&vm->npt, &vm->regions, gpa, vm->config->max_leaf_shift, &env);
+	return fault_resolve(&vm->npt, regions, gpa, access, vm->config->max_leaf_shift, &env);
 }
 
-struct removal {
-	struct vm *vm;
-	uint64_t gen;
-};
-
-static void retire(void *arg, const struct npt_leaf *leaf)
+bool vm_memory_refill(void)
 {
-	struct removal *r = arg;
+	struct frame_cache *c = &this_cpu()->frames;
 
-	r->vm->stats.resident -= BIT64(leaf->shift);
-	flush_retire(&r->vm->flush, leaf->hpa, leaf->shift - PAGE_SHIFT, r->gen);
+	if (frame_cache_fill(c))
+		return true;
+	lowmem_drain_others();
+	return frame_cache_fill(c);
+}
+
+void vm_memory_let_go(struct vm *vm)
+{
+	struct vcpu *v = this_cpu()->running;
+
+	if (!v || v->vm != vm)
+		return;
+	flush_leave(&vm->flush, v->index, FLUSH_OUT);
+	cpu_relax();
+	flush_arrive(&vm->flush, v->index);
+}
+
+/* ---- creation and end --------------------------------------------------------------- */
+
+static void kick(void *ctx, uint32_t slot)
+{
+	struct vm *vm = ctx;
+
+	vcpu_kick(vm->vcpu[slot], 0);
+}
+
+static void retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, unsigned order)
+{
+	struct vm *vm = ctx;
+
+	if (kind == FLUSH_TABLE)
+		frame_list_add_hv(&vm->retired[list], hpa, order);
+	else
+		frame_list_add(&vm->retired[list], hpa, order);
+}
+
+static void release(void *ctx, unsigned list)
+{
+	struct vm *vm = ctx;
+
+	frame_list_free(&vm->retired[list]);
+}
+
+static enum hv_status add_regions(struct vm *vm)
+{
+	const struct config_vm *c = vm->config;
+	enum hv_status st = region_add(vm->regions, 0, c->ram_low, REGION_RAM);
+
+	if (!st && c->ram_high)
+		st = region_add(vm->regions, 4 * GIB, c->ram_high, REGION_RAM);
+	return st;
+}
+
+enum hv_status vm_memory_create(struct vm *vm, uint32_t vcpus)
+{
+	enum hv_status st;
+
+	vm->flush_env = (struct flush_env){ vm, kick, retire, release };
+	flush_init(&vm->flush, vcpus, &vm->flush_env);
+	vm->npt.audit = &vm->flush.audit;
+	vm->regions = hv_pages_alloc(0);
+	if (!vm->regions)
+		return HV_NOMEM;
+	st = add_regions(vm);
+	if (st)
+		return st;
+	st = npt_create(&vm->npt, vm->npt.fmt, &npt_env);
+	if (st && frame_cache_fill(&this_cpu()->frames))
+		st = npt_create(&vm->npt, vm->npt.fmt, &npt_env);
+	return st;
 }
 
 void vm_memory_release(struct vm *vm)
 {
-	struct removal r = { vm, 0 };
+	uint64_t count;
+	enum hv_status st;
 
-	lock(&vm->mutation);
-	/* Frames retired below are those whose entries were frozen before gen + 1. */
-	r.gen = vm->flush.gen + 1;
-	npt_freeze(&vm->npt, GPA(0), BIT64(NPT_GPA_BITS), retire, &r);
-	flush_wait(&vm->flush, flush_begin(&vm->flush));
-	npt_thaw(&vm->npt, GPA(0), BIT64(NPT_GPA_BITS));
-	flush_reclaim(&vm->flush);
-	unlock(&vm->mutation);
+	vm_log_disable(vm);
+	st = vm_discard(vm, GPA(0), BIT64(NPT_GPA_BITS), &count);
+	HV_ASSERT(!st); /* there is no end that a leaf could cross */
 }
 
 static void free_leaf(void *arg, const struct npt_leaf *leaf)
@@ -123,7 +162,10 @@ static void free_leaf(void *arg, const struct npt_leaf *leaf)
 
 void vm_memory_destroy(struct vm *vm)
 {
-	vm_memory_release(vm);
+	if (vm->npt.root)
+		vm_memory_release(vm);
 	npt_destroy(&vm->npt, free_leaf, NULL);
-	vm->regions.count = 0;
+	if (vm->regions)
+		hv_pages_free(vm->regions, 0);
+	vm->regions = NULL;
 }

@@ -98,11 +98,60 @@ uint64_t buddy_alloc(struct buddy *b, unsigned order)
 	return b->base + i;
 }
 
+/* Halves the allocated block that covers the frames until one half is just these. */
+static void carve(struct buddy *b, uint64_t i, unsigned order)
+{
+	uint64_t head = i;
+	unsigned o = order;
+
+	while (b->meta[head].state != USED_HEAD || b->meta[head].order < o) {
+		HV_ASSERT(++o < BUDDY_ORDERS);
+		head = i & ~(BIT64(o) - 1);
+	}
+	for (o = b->meta[head].order; o > order;) {
+		uint64_t mate;
+
+		o--;
+		mate = head + BIT64(o);
+		b->meta[mate].state = b->meta[head].state = USED_HEAD;
+		b->meta[mate].order = b->meta[head].order = (uint8_t)o;
+		if (i >= mate)
+			head = mate;
+	}
+}
+
 void buddy_free(struct buddy *b, uint64_t pfn, unsigned order)
+{
+	uint64_t i = pfn - b->base, end = i + BIT64(order);
+
+	HV_ASSERT(pfn >= b->base && i < b->count && !(i & (BIT64(order) - 1)));
+	if (b->meta[i].state != USED_HEAD || b->meta[i].order > order)
+		carve(b, i, order);
+	while (i < end) {
+		unsigned o = b->meta[i].order;
+
+		HV_ASSERT(b->meta[i].state == USED_HEAD);
+		release(b, i, o);
+		i += BIT64(o);
+	}
+}
+
+void buddy_chain(struct buddy *b, uint32_t *chain, uint64_t pfn, unsigned order)
 {
 	uint64_t i = pfn - b->base;
 
 	HV_ASSERT(pfn >= b->base && i < b->count);
-	HV_ASSERT(b->meta[i].state == USED_HEAD && b->meta[i].order == order);
-	release(b, i, order);
+	b->meta[i].next = *chain;
+	b->meta[i].prev = order;
+	*chain = (uint32_t)i + 1;
+}
+
+void buddy_free_chain(struct buddy *b, uint32_t *chain)
+{
+	while (*chain) {
+		uint64_t i = *chain - 1;
+
+		*chain = b->meta[i].next;
+		buddy_free(b, b->base + i, b->meta[i].prev);
+	}
 }

@@ -41,5 +41,12 @@ void buddy_add(struct buddy *b, uint64_t pfn, uint64_t n);
 /* 2^order contiguous, naturally aligned frames, or BUDDY_NONE. */
 uint64_t buddy_alloc(struct buddy *b, unsigned order);
 
-/* Returns what buddy_alloc gave, with the same order; anything else asserts. */
+/*
+ * Returns 2^order aligned frames, all of them allocated, be it as one block, as
+ * a part of a larger one or as several smaller; anything else asserts.
+ */
 void buddy_free(struct buddy *b, uint64_t pfn, unsigned order);
+
+/* A list of allocated blocks through their metadata; *chain is 0 when empty. */
+void buddy_chain(struct buddy *b, uint32_t *chain, uint64_t pfn, unsigned order);
+void buddy_free_chain(struct buddy *b, uint32_t *chain);

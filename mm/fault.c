@@ -2,51 +2,93 @@
 /* fault: resolution of nested page faults.  Pure. */
 #include "mm/fault.h"
 
-/* One leaf of 2^shift bytes; HV_EXIST means that somebody else was faster, or smaller. */
-static enum hv_status fill(struct npt *npt, gpa_t gpa, unsigned shift, const struct fault_env *env)
-{
-	unsigned order = shift - PAGE_SHIFT;
-	hpa_t hpa = env->alloc_frames(env->ctx, order);
-	enum hv_status st;
+#include "mm/dirty.h"
+#include "mm/fault_fast.h"
+#include "mm/npt_split.h"
 
-	if (!hpa_valid(hpa))
-		return HV_NOMEM;
-	env->clear_frames(env->ctx, hpa, order);
-	st = npt_map(npt, GPA(align_down(gpa.v, BIT64(shift))), hpa, shift, NPT_RWX);
+struct fault {
+	struct npt *npt;
+	gpa_t gpa;
+	unsigned access;
+	struct dirty_log *log;
+	const struct fault_env *env;
+};
+
+/* One leaf of 2^shift bytes; HV_EXIST means that somebody else was faster, or smaller. */
+static enum hv_status fill(const struct fault *f, unsigned shift)
+{
+	/* Under a log, what is only read stays write-protected, unless D bits tell of writes. */
+	bool write = !f->log || f->log->mode != DIRTY_PROTECT || f->access & NPT_WRITE;
+	const struct fault_env *env = f->env;
+	unsigned order = shift - PAGE_SHIFT;
+	enum hv_status st;
+	bool is_clear;
+	hpa_t hpa;
+
+	st = env->alloc_frames(env->ctx, order, &hpa, &is_clear);
 	if (st)
+		return st;
+	if (!is_clear)
+		env->clear_frames(env->ctx, hpa, order);
+	st = npt_map(f->npt, GPA(align_down(f->gpa.v, BIT64(shift))), shift,
+		     npte_leaf(f->npt->fmt, hpa, shift, write ? NPT_RWX : NPT_READ | NPT_EXEC, true));
+	if (st) {
 		env->free_frames(env->ctx, hpa, order);
-	else
-		env->account(env->ctx, BIT64(shift));
-	return st;
+		return st;
+	}
+	if (f->log && f->access & NPT_WRITE)
+		dirty_mark(f->log, f->gpa);
+	env->account(env->ctx, BIT64(shift));
+	return HV_OK;
+}
+
+/* Something is there: a large leaf that the log wants smaller, or what another CPU did. */
+static enum fault_result present(const struct fault *f, uint64_t *e, unsigned shift, uint64_t v)
+{
+	if (f->log && shift > NPT_SHIFT_4K && f->access & NPT_WRITE && !(v & f->npt->fmt->write) &&
+	    npt_split(f->npt, e, shift, v,
+		      f->log->mode != DIRTY_PROTECT && !npte_is_aged(f->npt->fmt, v)) == HV_NOMEM)
+		return FAULT_NOMEM;
+	fault_fast(f->npt, f->gpa, f->access);
+	return FAULT_RESOLVED;
+}
+
+static unsigned largest(const struct fault *f, const struct region *r, unsigned max)
+{
+	if (f->log)
+		return NPT_SHIFT_4K;
+	return region_leaf_shift(r, f->gpa, max < f->npt->fmt->max_leaf_shift ?
+						    max : f->npt->fmt->max_leaf_shift);
 }
 
 enum fault_result fault_resolve(struct npt *npt, const struct region_map *regions, gpa_t gpa,
-				unsigned max_leaf_shift, const struct fault_env *env)
+				unsigned access, unsigned max_leaf_shift,
+				const struct fault_env *env)
 {
+	const struct fault f = { npt, gpa, access, dirty_log_of(npt), env };
 	const struct region *r = region_find(regions, gpa);
-	enum hv_status st;
+	enum hv_status st = HV_OK;
 	unsigned shift, room;
+	uint64_t v, *e;
 
 	if (!r || r->kind != REGION_RAM)
 		return FAULT_DEVICE;
-	shift = region_leaf_shift(r, gpa,
-				  max_leaf_shift < npt->fmt->max_leaf_shift ?
-					  max_leaf_shift :
-					  npt->fmt->max_leaf_shift);
-	for (;; shift -= 9) {
+	for (shift = largest(&f, r, max_leaf_shift);; shift -= 9) {
 		/* Another CPU may have filled it, or a part of what is around it. */
-		room = npt_room(npt, gpa);
-		if (!room)
+		e = npt_find(npt, gpa, &room, &v);
+		if (npte_present(v))
+			return present(&f, e, room, v);
+		if (v != NPTE_EMPTY)
 			return FAULT_RESOLVED;
+		if (st && shift < NPT_SHIFT_4K)
+			return st == HV_EXIST ? FAULT_RESOLVED : FAULT_NOMEM;
 		if (shift > room)
 			shift = room;
-		st = fill(npt, gpa, shift, env);
+		st = fill(&f, shift);
 		if (!st)
 			return FAULT_RESOLVED;
+		if (st == HV_RETRY)
+			return FAULT_NOMEM;
 		/* A smaller leaf needs less memory, and fits beside what is there. */
-		if (shift > NPT_SHIFT_4K)
-			continue;
-		/* The last frame may have gone to another CPU's fault on this very page. */
-		return st == HV_NOMEM && npt_room(npt, gpa) ? FAULT_NOMEM : FAULT_RESOLVED;
 	}
 }

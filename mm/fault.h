@@ -2,7 +2,8 @@
 /*
  * fault: what a nested page fault means and, for RAM, its resolution: the
  * largest leaf that region and pool allow, zero-filled, installed by one
- * compare-and-swap.  Takes no lock but the frame pool's.
+ * compare-and-swap; or a large leaf split for the log of writes.  Takes no lock:
+ * frames and tables come from this CPU's own stock (mm/frame_cache.h).
  * Pure over the injected environment (tests/host/test_fault.c).
  */
 #pragma once
@@ -14,12 +15,13 @@
 enum fault_result {
 	FAULT_RESOLVED, /* enter the guest again */
 	FAULT_DEVICE,	/* an emulated device or nothing at all: decode the access */
-	FAULT_NOMEM,	/* no frame or table page is left */
+	FAULT_NOMEM,	/* this CPU's stock has no frame or table page: fill it, fault again */
 };
 
 struct fault_env {
 	void *ctx;
-	hpa_t (*alloc_frames)(void *ctx, unsigned order);
+	/* HV_NOMEM: there are none; HV_RETRY: the stock may be filled with some. */
+	enum hv_status (*alloc_frames)(void *ctx, unsigned order, hpa_t *hpa, bool *is_clear);
 	void (*free_frames)(void *ctx, hpa_t hpa, unsigned order);
 	void (*clear_frames)(void *ctx, hpa_t hpa, unsigned order);
 	/* @bytes of guest RAM have become resident. */
@@ -27,4 +29,5 @@ struct fault_env {
 };
 
 enum fault_result fault_resolve(struct npt *npt, const struct region_map *regions, gpa_t gpa,
-				unsigned max_leaf_shift, const struct fault_env *env);
+				unsigned access, unsigned max_leaf_shift,
+				const struct fault_env *env);

@@ -4,6 +4,11 @@
 
 #include "hv/assert.h"
 
+_Static_assert(AUDIT_SLOTS >= FLUSH_SLOTS, "one audit slot per vCPU");
+
+/* A kicked vCPU leaves the guest in microseconds: a debug build takes this for a hang. */
+#define SPINS_MAX BIT64(26)
+
 static void relax(void)
 {
 #if defined(__x86_64__)
@@ -11,39 +16,18 @@ static void relax(void)
 #endif
 }
 
-void flush_init(struct flush *f, uint32_t slots, void *ctx, void (*kick)(void *, uint32_t),
-		void (*release)(void *, hpa_t, unsigned))
+void flush_init(struct flush *f, uint32_t slots, const struct flush_env *env)
 {
 	HV_ASSERT(slots <= FLUSH_SLOTS);
 	memset(f, 0, sizeof(*f));
 	f->gen = 1;
 	f->slot_count = slots;
-	f->ctx = ctx;
-	f->kick = kick;
-	f->release = release;
-}
-
-bool flush_enter(struct flush *f, uint32_t slot)
-{
-	struct flush_slot *s = &f->slot[slot];
-	uint64_t gen;
-
-	/* Full fence: the flag must be seen before we look, or the remover misses us. */
-	__atomic_store_n(&s->state, FLUSH_GUEST, __ATOMIC_SEQ_CST);
-	gen = __atomic_load_n(&f->gen, __ATOMIC_SEQ_CST);
-	if (s->acked == gen)
-		return false;
-	__atomic_store_n(&s->acked, gen, __ATOMIC_RELEASE);
-	return true;
-}
-
-void flush_leave(struct flush *f, uint32_t slot, enum flush_state to)
-{
-	__atomic_store_n(&f->slot[slot].state, to, __ATOMIC_RELEASE);
+	f->env = env;
 }
 
 uint64_t flush_begin(struct flush *f)
 {
+	audit_flush_begun(&f->audit);
 	return __atomic_add_fetch(&f->gen, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -57,46 +41,70 @@ static uint32_t state(struct flush *f, uint32_t slot)
 	return __atomic_load_n(&f->slot[slot].state, __ATOMIC_SEQ_CST);
 }
 
+/* Nothing older than @gen is in its TLB, or will be there when it enters. */
 static bool passed(struct flush *f, uint32_t slot, uint64_t gen)
 {
 	return state(f, slot) != FLUSH_GUEST || acked(f, slot, gen);
 }
 
+static bool passed_root(struct flush *f, uint32_t slot, uint64_t gen)
+{
+	return state(f, slot) == FLUSH_OUT || acked(f, slot, gen);
+}
+
+static void wait(struct flush *f, uint64_t gen, bool (*has)(struct flush *, uint32_t, uint64_t))
+{
+	for (uint32_t i = 0; i < f->slot_count; i++)
+		if (!has(f, i, gen))
+			f->env->kick(f->env->ctx, i);
+	for (uint32_t i = 0; i < f->slot_count; i++)
+		for (uint64_t spins = 0; !has(f, i, gen); spins++) {
+#ifdef HV_DEBUG
+			HV_ASSERT(spins < SPINS_MAX);
+#endif
+			relax();
+		}
+	audit_flush_done(&f->audit, f->slot_count);
+}
+
 void flush_wait(struct flush *f, uint64_t gen)
 {
-	for (uint32_t i = 0; i < f->slot_count; i++)
-		if (!passed(f, i, gen))
-			f->kick(f->ctx, i);
-	for (uint32_t i = 0; i < f->slot_count; i++)
-		while (!passed(f, i, gen))
-			relax();
+	wait(f, gen, passed);
 }
 
-void flush_retire(struct flush *f, hpa_t hpa, unsigned order, uint64_t gen)
+void flush_wait_for_root(struct flush *f, uint64_t gen)
 {
-	while (f->retired_count == FLUSH_RETIRED && flush_reclaim(f) == FLUSH_RETIRED) {
-		for (uint32_t i = 0; i < f->slot_count; i++)
-			f->kick(f->ctx, i);
-		relax();
-	}
-	f->retired[f->retired_count++] = (struct flush_retired){ hpa, (uint8_t)order, gen };
+	wait(f, gen, passed_root);
 }
 
-uint32_t flush_reclaim(struct flush *f)
+void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, unsigned order)
 {
-	uint32_t kept = 0;
+	unsigned list = f->filling;
 
-	for (uint32_t i = 0; i < f->retired_count; i++) {
-		struct flush_retired r = f->retired[i];
-		bool free = true;
+	f->env->retire(f->env->ctx, list, kind, hpa, order);
+	f->count[list]++;
+	f->free_at[list] = f->gen + 1;
+}
 
-		for (uint32_t s = 0; free && s < f->slot_count; s++)
-			free = state(f, s) == FLUSH_OUT || acked(f, s, r.gen);
-		if (free)
-			f->release(f->ctx, r.hpa, r.order);
-		else
-			f->retired[kept++] = r;
-	}
-	f->retired_count = kept;
-	return kept;
+static bool release(struct flush *f, unsigned list)
+{
+	if (!f->count[list])
+		return true;
+	for (uint32_t i = 0; i < f->slot_count; i++)
+		if (!passed_root(f, i, f->free_at[list]))
+			return false;
+	f->env->release(f->env->ctx, list);
+	f->count[list] = 0;
+	return true;
+}
+
+bool flush_reclaim(struct flush *f)
+{
+	if (f->count[f->filling] && f->gen < f->free_at[f->filling])
+		flush_begin(f);
+	if (!release(f, !f->filling))
+		return false;
+	/* What is retired from now on must not put off what waits already. */
+	f->filling = !f->filling;
+	return release(f, !f->filling);
 }

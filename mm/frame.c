@@ -4,6 +4,7 @@
 
 #include "hv/lock.h"
 #include "hv/assert.h"
+#include "mm/audit.h"
 #include "mm/buddy.h"
 #include "mm/paging.h"
 
@@ -14,6 +15,11 @@ static struct lock frame_lock;
 static struct buddy hv_pool, guest_pool;
 static struct handoff_range hv_range;
 static uint64_t direct_offset;
+
+#define CLEAR_BLOCKS 16
+static hpa_t clear_block[CLEAR_BLOCKS];
+static uint32_t clear_count;
+static uint64_t guest_freed;
 
 void *hpa_to_ptr(hpa_t a)
 {
@@ -141,6 +147,89 @@ hpa_t guest_frames_alloc(unsigned order)
 void guest_frames_free(hpa_t a, unsigned order)
 {
 	pool_free(&guest_pool, a.v >> PAGE_SHIFT, order);
+	__atomic_add_fetch(&guest_freed, 1, __ATOMIC_RELAXED);
+}
+
+uint32_t guest_frames_alloc_many(hpa_t *a, uint32_t n)
+{
+	uint32_t got = 0;
+
+	lock(&frame_lock);
+	for (; got < n; got++) {
+		uint64_t pfn = buddy_alloc(&guest_pool, 0);
+
+		if (pfn == BUDDY_NONE)
+			break;
+		a[got] = HPA(pfn << PAGE_SHIFT);
+	}
+	unlock(&frame_lock);
+	return got;
+}
+
+uint64_t guest_frames_freed(void)
+{
+	return READ_ONCE(guest_freed);
+}
+
+#ifdef HV_DEBUG
+void frame_audit_init(void)
+{
+	uint64_t *numbers = hv_pages_alloc(frame_order(guest_pool.count * sizeof(*numbers)));
+
+	audit_init(numbers, numbers ? guest_pool.count : 0);
+}
+#endif
+
+/* ---- cleared blocks -------------------------------------------------------------- */
+
+hpa_t frame_clear_block_take(void)
+{
+	hpa_t a = HPA_NONE;
+
+	lock(&frame_lock);
+	if (clear_count)
+		a = clear_block[--clear_count];
+	unlock(&frame_lock);
+	return a;
+}
+
+void frame_clear_block_give(hpa_t a)
+{
+	lock(&frame_lock);
+	if (clear_count < CLEAR_BLOCKS) {
+		clear_block[clear_count++] = a;
+		a = HPA_NONE;
+	}
+	unlock(&frame_lock);
+	if (hpa_valid(a))
+		guest_frames_free(a, BUDDY_ORDER_2M);
+}
+
+bool frame_clear_blocks_wanted(void)
+{
+	return READ_ONCE(clear_count) < CLEAR_BLOCKS;
+}
+
+/* ---- lists --------------------------------------------------------------------------- */
+
+void frame_list_add(struct frame_list *l, hpa_t a, unsigned order)
+{
+	buddy_chain(&guest_pool, &l->guest, a.v >> PAGE_SHIFT, order);
+}
+
+void frame_list_add_hv(struct frame_list *l, hpa_t a, unsigned order)
+{
+	buddy_chain(&hv_pool, &l->hv, a.v >> PAGE_SHIFT, order);
+}
+
+void frame_list_free(struct frame_list *l)
+{
+	lock(&frame_lock);
+	if (l->guest)
+		__atomic_add_fetch(&guest_freed, 1, __ATOMIC_RELAXED);
+	buddy_free_chain(&guest_pool, &l->guest);
+	buddy_free_chain(&hv_pool, &l->hv);
+	unlock(&frame_lock);
 }
 
 struct frame_stats frame_stats(void)
@@ -148,7 +237,8 @@ struct frame_stats frame_stats(void)
 	struct frame_stats s;
 
 	lock(&frame_lock);
-	s = (struct frame_stats){ hv_pool.total, hv_pool.free, guest_pool.total, guest_pool.free };
+	s = (struct frame_stats){ hv_pool.total, hv_pool.free, guest_pool.total,
+				  guest_pool.free + clear_count * BIT64(BUDDY_ORDER_2M) };
 	unlock(&frame_lock);
 	return s;
 }

@@ -43,7 +43,33 @@ void hv_pages_free(void *p, unsigned order);
 /* 2^order frames for guests, content undefined, or HPA_NONE. */
 hpa_t guest_frames_alloc(unsigned order);
 void guest_frames_free(hpa_t a, unsigned order);
+/* Up to @n single frames; returns how many. */
+uint32_t guest_frames_alloc_many(hpa_t *a, uint32_t n);
+/* How often frames have come back: while it stands still, what failed fails again. */
+uint64_t guest_frames_freed(void);
 
+/* A few cleared blocks of 2 MiB: taking one (or HPA_NONE), giving one; are more wanted? */
+hpa_t frame_clear_block_take(void);
+void frame_clear_block_give(hpa_t a);
+bool frame_clear_blocks_wanted(void);
+
+/*
+ * Allocated frames on a list that costs no memory; frame_list_free() takes the
+ * lock once.  Owned by whoever holds the list.
+ */
+struct frame_list {
+	uint32_t guest, hv;
+};
+void frame_list_add(struct frame_list *l, hpa_t a, unsigned order);
+void frame_list_add_hv(struct frame_list *l, hpa_t a, unsigned order);
+void frame_list_free(struct frame_list *l);
+
+#ifdef HV_DEBUG
+/* Memory for mm/audit.h, once the direct map is there; without it the audit watches entries only. */
+void frame_audit_init(void);
+#endif
+
+/* Of the pools alone; the CPUs' caches (mm/frame_cache.h) hold some more. */
 struct frame_stats frame_stats(void);
 
 /*

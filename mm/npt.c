@@ -2,166 +2,125 @@
 /* npt: the nested page-table engine.  Pure. */
 #include "mm/npt.h"
 
-#define ROOT_SHIFT 39
-#define ENTRIES	   512
-
-static uint64_t load(const uint64_t *e)
-{
-	return __atomic_load_n(e, __ATOMIC_ACQUIRE);
-}
-
-static bool replace(uint64_t *e, uint64_t old, uint64_t new)
-{
-	return __atomic_compare_exchange_n(e, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-static unsigned index_at(gpa_t gpa, unsigned shift)
-{
-	return gpa.v >> shift & (ENTRIES - 1);
-}
-
-static uint64_t *table_of(const struct npt *n, uint64_t e)
-{
-	return n->env->to_ptr(npte_hpa(n->fmt, e));
-}
+#include "mm/npte_edge.h"
 
 enum hv_status npt_create(struct npt *n, const struct npt_fmt *fmt, const struct npt_env *env)
 {
-	*n = (struct npt){ .fmt = fmt, .env = env, .root = env->alloc_table(env->ctx) };
+	n->fmt = fmt;
+	n->env = env;
+	n->log = NULL;
+	n->root = env->alloc_table(env->ctx);
 	return n->root ? HV_OK : HV_NOMEM;
 }
 
 /* The table below *e, made if there is none.  The loser of a race frees its own. */
 static enum hv_status descend(struct npt *n, uint64_t *e, unsigned shift, uint64_t **table)
 {
-	uint64_t v = load(e), *t;
+	uint64_t v = npt_load(e), *t;
 
 	if (v == NPTE_EMPTY) {
 		t = n->env->alloc_table(n->env->ctx);
 		if (!t)
 			return HV_NOMEM;
-		if (replace(e, NPTE_EMPTY, npte_table(n->fmt, n->env->to_hpa(t)))) {
+		if (npte_cas(n, EDGE_LINK, shift, e, NPTE_EMPTY,
+			     npte_table(n->fmt, npt_table_hpa(n, t)))) {
 			*table = t;
 			return HV_OK;
 		}
 		n->env->free_table(n->env->ctx, t);
-		v = load(e);
+		v = npt_load(e);
 	}
-	if (!npte_present(n->fmt, v) || npte_is_leaf(n->fmt, v, shift))
+	if (!npte_present(v) || npte_is_leaf(n->fmt, v, shift))
 		return HV_EXIST;
-	*table = table_of(n, v);
+	*table = npt_table_of(n, v);
 	return HV_OK;
 }
 
-enum hv_status npt_map(struct npt *n, gpa_t gpa, hpa_t hpa, unsigned shift, unsigned perms)
+enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf)
 {
 	uint64_t *t = n->root;
 	enum hv_status st;
 
 	if (gpa.v >> NPT_GPA_BITS)
 		return HV_RANGE;
-	for (unsigned s = ROOT_SHIFT; s > shift; s -= 9) {
-		st = descend(n, &t[index_at(gpa, s)], s, &t);
+	for (unsigned s = NPT_ROOT_SHIFT; s > shift; s -= 9) {
+		st = descend(n, &t[npt_index(gpa, s)], s, &t);
 		if (st)
 			return st;
 	}
-	return replace(&t[index_at(gpa, shift)], NPTE_EMPTY, npte_leaf(n->fmt, hpa, shift, perms)) ?
+	return npte_cas(n, EDGE_INSTALL, shift, &t[npt_index(gpa, shift)], NPTE_EMPTY, leaf) ?
 		       HV_OK :
 		       HV_EXIST;
 }
 
+uint64_t *npt_find(const struct npt *n, gpa_t gpa, unsigned *shift, uint64_t *value)
+{
+	uint64_t *t = n->root;
+
+	for (unsigned s = NPT_ROOT_SHIFT;; s -= 9) {
+		uint64_t *e = &t[npt_index(gpa, s)], v = npt_load(e);
+
+		if (!npte_present(v) || npte_is_leaf(n->fmt, v, s)) {
+			*shift = s;
+			*value = v;
+			return e;
+		}
+		t = npt_table_of(n, v);
+	}
+}
+
+uint64_t *npt_parent(const struct npt *n, gpa_t gpa, uint64_t *value)
+{
+	uint64_t *t = n->root;
+
+	for (unsigned s = NPT_ROOT_SHIFT;; s -= 9) {
+		uint64_t *e = &t[npt_index(gpa, s)];
+
+		*value = npt_load(e);
+		if (!npte_present(*value) || npte_is_leaf(n->fmt, *value, s))
+			return NULL;
+		if (s == NPT_SHIFT_2M)
+			return e;
+		t = npt_table_of(n, *value);
+	}
+}
+
 bool npt_lookup(const struct npt *n, gpa_t gpa, struct npt_leaf *leaf)
 {
-	const uint64_t *t = n->root;
+	unsigned shift;
+	uint64_t v;
 
 	if (gpa.v >> NPT_GPA_BITS)
 		return false;
-	for (unsigned s = ROOT_SHIFT;; s -= 9) {
-		uint64_t e = load(&t[index_at(gpa, s)]);
-
-		if (!npte_present(n->fmt, e))
-			return false;
-		if (npte_is_leaf(n->fmt, e, s)) {
-			*leaf = (struct npt_leaf){ npte_hpa(n->fmt, e), (uint8_t)s,
-						   (uint8_t)npte_perms(n->fmt, e) };
-			return true;
-		}
-		t = table_of(n, e);
-	}
+	npt_find(n, gpa, &shift, &v);
+	if (!npte_present(v))
+		return false;
+	*leaf = (struct npt_leaf){ npte_hpa(n->fmt, v), (uint8_t)shift,
+				   (uint8_t)npte_perms(n->fmt, v) };
+	return true;
 }
 
-unsigned npt_room(const struct npt *n, gpa_t gpa)
+bool npt_next_run(const struct npt *n, uint64_t *at, uint64_t end, struct npt_run *run)
 {
-	const uint64_t *t = n->root;
+	while (*at < end) {
+		unsigned shift;
+		uint64_t v, *e = npt_find(n, GPA(*at), &shift, &v);
+		uint64_t next = align_down(*at, BIT64(shift)) + BIT64(shift);
 
-	if (gpa.v >> NPT_GPA_BITS)
-		return 0;
-	for (unsigned s = ROOT_SHIFT;; s -= 9) {
-		uint64_t e = load(&t[index_at(gpa, s)]);
-
-		if (e == NPTE_EMPTY)
-			return s;
-		if (!npte_present(n->fmt, e) || npte_is_leaf(n->fmt, e, s))
-			return 0;
-		t = table_of(n, e);
-	}
-}
-
-/*
- * The first entry at or after *gpa (below @end) that is neither empty nor a
- * table, moving *gpa to what it maps; NULL when there is none.  Descends from
- * the root each time: removal is rare and the code stays flat.
- */
-static uint64_t *next_entry(const struct npt *n, uint64_t *gpa, uint64_t end, unsigned *shift)
-{
-	while (*gpa < end) {
-		uint64_t *t = n->root, e;
-		unsigned s = ROOT_SHIFT;
-
-		for (;; s -= 9) {
-			e = load(&t[index_at(GPA(*gpa), s)]);
-			if (!npte_present(n->fmt, e) || npte_is_leaf(n->fmt, e, s))
-				break;
-			t = table_of(n, e);
+		if (shift > NPT_SHIFT_4K && v == NPTE_EMPTY) {
+			*at = next;
+			continue;
 		}
-		if (e != NPTE_EMPTY) {
-			*shift = s;
-			return &t[index_at(GPA(*gpa), s)];
+		*run = (struct npt_run){ e, 1, GPA(align_down(*at, BIT64(shift))), shift };
+		if (shift == NPT_SHIFT_4K) {
+			next = min_u64(align_down(*at, BIT64(NPT_SHIFT_2M)) + BIT64(NPT_SHIFT_2M),
+				       end);
+			run->count = (next - run->gpa.v) >> NPT_SHIFT_4K;
 		}
-		*gpa = align_down(*gpa, BIT64(s)) + BIT64(s);
+		*at = next;
+		return true;
 	}
-	return NULL;
-}
-
-uint64_t npt_freeze(struct npt *n, gpa_t gpa, uint64_t len, npt_leaf_fn fn, void *arg)
-{
-	uint64_t at = gpa.v, end = gpa.v + len, count = 0, *e;
-	unsigned shift;
-
-	while ((e = next_entry(n, &at, end, &shift))) {
-		/* XCHG: the accessed and dirty bits may change until the very end. */
-		uint64_t old = __atomic_exchange_n(e, NPTE_FROZEN, __ATOMIC_ACQ_REL);
-
-		if (npte_present(n->fmt, old)) {
-			fn(arg, &(struct npt_leaf){ npte_hpa(n->fmt, old), (uint8_t)shift,
-						    (uint8_t)npte_perms(n->fmt, old) });
-			count++;
-		}
-		at = align_down(at, BIT64(shift)) + BIT64(shift);
-	}
-	return count;
-}
-
-void npt_thaw(struct npt *n, gpa_t gpa, uint64_t len)
-{
-	uint64_t at = gpa.v, end = gpa.v + len, *e;
-	unsigned shift;
-
-	while ((e = next_entry(n, &at, end, &shift))) {
-		if (load(e) == NPTE_FROZEN)
-			__atomic_store_n(e, NPTE_EMPTY, __ATOMIC_RELEASE);
-		at = align_down(at, BIT64(shift)) + BIT64(shift);
-	}
+	return false;
 }
 
 /* Depth-first with an explicit stack: a table is freed once its entries are done. */
@@ -173,24 +132,24 @@ void npt_destroy(struct npt *n, npt_leaf_fn fn, void *arg)
 	if (!n->root)
 		return;
 	for (;;) {
-		unsigned shift = ROOT_SHIFT - 9 * depth;
+		unsigned shift = NPT_ROOT_SHIFT - 9 * depth;
 		uint64_t e;
 
-		if (i[depth] == ENTRIES) {
+		if (i[depth] == NPT_ENTRIES) {
 			n->env->free_table(n->env->ctx, table[depth]);
 			if (!depth--)
 				break;
 			continue;
 		}
 		e = table[depth][i[depth]++];
-		if (!npte_present(n->fmt, e))
+		if (!npte_present(e))
 			continue;
 		if (npte_is_leaf(n->fmt, e, shift)) {
 			fn(arg, &(struct npt_leaf){ npte_hpa(n->fmt, e), (uint8_t)shift,
 						    (uint8_t)npte_perms(n->fmt, e) });
 			continue;
 		}
-		table[++depth] = table_of(n, e);
+		table[++depth] = npt_table_of(n, e);
 		i[depth] = 0;
 	}
 	n->root = NULL;

@@ -3,11 +3,13 @@
  * npt: the nested page-table engine, one for EPT and NPT.
  *
  * Nested tables are a cache of the region map: any entry may be dropped and
- * filled again.  Filling is lock-free from any CPU (compare-and-swap from
- * EMPTY only); removal is exclusive, under the VM's mutation lock: entries are
- * FROZEN, the caller flushes, then npt_thaw() empties them.  Tables once linked
- * stay until npt_destroy(), so a walker never holds a dead pointer.
- * Pure over the injected environment (tests/host/test_npt.c).
+ * filled again.  Filling, write grants and the splitting of large leaves are
+ * lock-free from any CPU, one compare-and-swap each (mm/npte_edge.h has all
+ * edges).  Removal, moving, promotion and protection are exclusive, under the
+ * VM's mutation lock, and own what they change by freezing it.
+ * A table page, once unlinked, is retired (mm/flush.h), so a walker never holds
+ * a dead pointer; a slot of a table stands for one gpa as long as it exists.
+ * Pure over the injected environment (tests/host/test_npt*.c).
  * Spec: SDM 3C 29.3, APM 2 15.25.
  *
  *   gpa 47..39   38..30   29..21   20..12   11..0
@@ -19,21 +21,29 @@
 #include "hv/status.h"
 #include "mm/npte.h"
 
-#define NPT_GPA_BITS 48
+#define NPT_GPA_BITS   48
+#define NPT_ROOT_SHIFT 39
+#define NPT_ENTRIES    512
+
+struct dirty_log;
+struct npt_audit;
 
 struct npt_env {
 	void *ctx;
-	/* One zeroed table page, or NULL. */
+	/* One zeroed table page, or NULL; takes no lock. */
 	uint64_t *(*alloc_table)(void *ctx);
+	/* Of a table that no CPU has seen. */
 	void (*free_table)(void *ctx, uint64_t *table);
-	hpa_t (*to_hpa)(const void *table);
-	void *(*to_ptr)(hpa_t a);
+	/* Where table pages are: pointer minus physical address. */
+	uint64_t offset;
 };
 
 struct npt {
 	const struct npt_fmt *fmt;
 	const struct npt_env *env;
 	uint64_t *root;
+	struct dirty_log *log;	 /* NULL: writes are not logged; atomic */
+	struct npt_audit *audit; /* of a build with HV_DEBUG */
 };
 
 struct npt_leaf {
@@ -44,6 +54,34 @@ struct npt_leaf {
 
 typedef void (*npt_leaf_fn)(void *arg, const struct npt_leaf *leaf);
 
+/* Neighbouring entries of one table. */
+struct npt_run {
+	uint64_t *e;
+	uint64_t count;
+	gpa_t gpa; /* of the first */
+	unsigned shift;
+};
+
+static inline uint64_t npt_load(const uint64_t *e)
+{
+	return __atomic_load_n(e, __ATOMIC_ACQUIRE);
+}
+
+static inline unsigned npt_index(gpa_t gpa, unsigned shift)
+{
+	return gpa.v >> shift & (NPT_ENTRIES - 1);
+}
+
+static inline uint64_t *npt_table_of(const struct npt *n, uint64_t e)
+{
+	return (uint64_t *)(npte_hpa(n->fmt, e).v + n->env->offset);
+}
+
+static inline hpa_t npt_table_hpa(const struct npt *n, const uint64_t *table)
+{
+	return HPA((uint64_t)table - n->env->offset);
+}
+
 enum hv_status npt_create(struct npt *n, const struct npt_fmt *fmt, const struct npt_env *env)
 	__must_check;
 
@@ -51,29 +89,25 @@ enum hv_status npt_create(struct npt *n, const struct npt_fmt *fmt, const struct
 void npt_destroy(struct npt *n, npt_leaf_fn fn, void *arg);
 
 /*
- * Installs one leaf of 2^shift bytes.  HV_EXIST: something is mapped or being
+ * Installs @leaf, of 2^shift bytes.  HV_EXIST: something is mapped or being
  * removed there, or a table hangs where the large leaf would go (the caller
  * keeps its frame and lets the guest fault again); HV_NOMEM: no table page.
  * Not-present to present: no flush is owed.
  */
-enum hv_status npt_map(struct npt *n, gpa_t gpa, hpa_t hpa, unsigned shift, unsigned perms)
-	__must_check;
+enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf) __must_check;
+
+/* The entry that a walk to @gpa (below 2^48) ends at: a leaf, empty or frozen. */
+uint64_t *npt_find(const struct npt *n, gpa_t gpa, unsigned *shift, uint64_t *value);
+
+/* The entry of the page directory that points to the lowest table of @gpa, or NULL. */
+uint64_t *npt_parent(const struct npt *n, gpa_t gpa, uint64_t *value);
 
 /* The leaf that maps @gpa, if there is one. */
 bool npt_lookup(const struct npt *n, gpa_t gpa, struct npt_leaf *leaf);
 
 /*
- * The span (as a shift) of the empty entry that a walk to @gpa ends at: no
- * larger leaf can be installed there.  0: it is mapped or being removed.
+ * The next entries at or after *at and below @end that are not known to be
+ * empty, moving *at behind them: a run inside one lowest table, or a single
+ * larger entry, which is no table.
  */
-unsigned npt_room(const struct npt *n, gpa_t gpa);
-
-/*
- * Freezes every leaf that maps a part of [gpa, gpa + len), which is below
- * 2^48, and hands it to @fn.  Returns how many there were.  Under the mutation lock; a flush is owed before
- * any of the frames is used again and before npt_thaw().
- */
-uint64_t npt_freeze(struct npt *n, gpa_t gpa, uint64_t len, npt_leaf_fn fn, void *arg);
-
-/* Empties the frozen entries of the range again; only after the flush. */
-void npt_thaw(struct npt *n, gpa_t gpa, uint64_t len);
+bool npt_next_run(const struct npt *n, uint64_t *at, uint64_t end, struct npt_run *run);

@@ -20,6 +20,26 @@ static uint32_t lower_bound(const struct region_map *m, uint64_t gpa)
 	return lo;
 }
 
+/* Joins the range to its neighbours of the same kind; @i is the one above it. */
+static bool extends(struct region_map *m, uint32_t i, uint64_t base, uint64_t len,
+		    enum region_kind kind)
+{
+	struct region *below = i ? &m->r[i - 1] : NULL, *above = i < m->count ? &m->r[i] : NULL;
+	bool joins_below = below && below->kind == kind && below->base + below->len == base;
+	bool joins_above = above && above->kind == kind && above->base == base + len;
+
+	if (joins_below)
+		below->len += len;
+	else if (joins_above)
+		*above = (struct region){ base, len + above->len, kind };
+	if (joins_below && joins_above) {
+		below->len += above->len;
+		m->count--;
+		memmove(above, above + 1, (m->count - i) * sizeof(*above));
+	}
+	return joins_below || joins_above;
+}
+
 enum hv_status region_add(struct region_map *m, uint64_t base, uint64_t len, enum region_kind kind)
 {
 	uint32_t i;
@@ -31,11 +51,36 @@ enum hv_status region_add(struct region_map *m, uint64_t base, uint64_t len, enu
 	i = lower_bound(m, base);
 	if (i < m->count && m->r[i].base < base + len)
 		return HV_EXIST;
+	if (extends(m, i, base, len, kind))
+		return HV_OK;
 	if (m->count == REGION_MAX)
 		return HV_NOMEM;
 	memmove(&m->r[i + 1], &m->r[i], (m->count - i) * sizeof(m->r[0]));
 	m->r[i] = (struct region){ base, len, kind };
 	m->count++;
+	return HV_OK;
+}
+
+enum hv_status region_remove(struct region_map *m, uint64_t base, uint64_t len)
+{
+	struct region_map rest = { 0 };
+	uint64_t end = base + len;
+
+	if (!len || ((base | len) & (PAGE_SIZE - 1)) || end < base)
+		return HV_INVAL;
+	for (uint32_t i = 0; i < m->count; i++) {
+		const struct region *r = &m->r[i];
+		uint64_t r_end = r->base + r->len, below = min_u64(base, r_end);
+		uint64_t above = max_u64(end, r->base);
+
+		if (rest.count + (below > r->base) + (above < r_end) > REGION_MAX)
+			return HV_NOMEM;
+		if (below > r->base)
+			rest.r[rest.count++] = (struct region){ r->base, below - r->base, r->kind };
+		if (above < r_end)
+			rest.r[rest.count++] = (struct region){ above, r_end - above, r->kind };
+	}
+	*m = rest;
 	return HV_OK;
 }
 

@@ -2,9 +2,9 @@
 /*
  * region: what a VM's guest-physical addresses mean.
  *
- * A sorted array of non-overlapping ranges, complete before the VM starts and
- * constant while it runs, so that readers need no lock.  The truth, of which
- * the nested tables (mm/npt.h) are a cache.
+ * A sorted array of non-overlapping ranges.  A map in use is constant, so that
+ * readers need no lock: to change it is to publish another (hv/vm_mutate.c).
+ * The truth, of which the nested tables (mm/npt.h) are a cache.
  * Pure (tests/host/test_region.c).
  */
 #pragma once
@@ -33,6 +33,9 @@ struct region_map {
 /* HV_INVAL: unaligned or empty; HV_RANGE: wraps or beyond 2^48; HV_EXIST: overlaps; HV_NOMEM: full. */
 enum hv_status region_add(struct region_map *m, uint64_t base, uint64_t len, enum region_kind kind)
 	__must_check;
+
+/* Cuts the range out of what is there.  HV_INVAL as above; HV_NOMEM: full. */
+enum hv_status region_remove(struct region_map *m, uint64_t base, uint64_t len) __must_check;
 
 /* The region that holds @gpa, or NULL. */
 const struct region *region_find(const struct region_map *m, gpa_t gpa);

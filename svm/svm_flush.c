@@ -4,6 +4,7 @@
  * order; when they are used up a new generation begins with one full flush.
  * Spec: APM 2 15.16.
  */
+#include "hv/vm.h"
 #include "svm/svm.h"
 
 void svm_flush_cpu_init(struct svm_cpu *c)
@@ -37,11 +38,15 @@ void svm_flush_before_entry(struct vcpu *v, bool owed)
 	struct svm_cpu *c = v->home->virt;
 	struct svm_vcpu *s = svm_of(v);
 
+	bool fresh = s->asid_generation != c->asid_generation;
+
 	s->vmcb->control.tlb_control = TLB_FLUSH_NONE;
-	if (s->asid_generation != c->asid_generation)
+	if (fresh)
 		assign(c, s);
 	if ((owed || s->paging_changed) && s->vmcb->control.tlb_control == TLB_FLUSH_NONE)
 		s->vmcb->control.tlb_control = svm_caps.flush_by_asid ? TLB_FLUSH_ASID :
 									TLB_FLUSH_ALL;
 	s->paging_changed = false;
+	if (s->vmcb->control.tlb_control != TLB_FLUSH_NONE || fresh)
+		audit_flushed(&v->vm->flush.audit, v->index);
 }

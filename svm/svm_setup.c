@@ -199,7 +199,9 @@ static void svm_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 	save->g_pat = v->msrs.pat;
 	s->vmcb->control.tsc_offset = v->tsc_offset;
 	svm_flush_before_entry(v, flush_enter(&v->vm->flush, v->index));
+	audit_enter(&v->vm->flush.audit, v->index);
 	svm_enter(&v->regs, s->vmcb_pa, ptr_to_hpa(c->host_vmcb).v);
+	audit_leave(&v->vm->flush.audit, v->index);
 	flush_leave(&v->vm->flush, v->index, FLUSH_ROOT);
 	v->regs.gpr[GPR_RAX] = save->rax;
 	v->regs.gpr[GPR_RSP] = save->rsp;

@@ -22,7 +22,7 @@ _Static_assert(CONFIG_MAX_VMS *CONFIG_MAX_VCPUS < 0xffff, "a VPID has 16 bits");
 uint64_t vmx_eptp(const struct vcpu *v)
 {
 	return ptr_to_hpa(v->vm->npt.root).v | EPTP_MEMTYPE_WB | EPTP_WALK_4 |
-	       (vmx_caps.ept_ad ? EPTP_AD : 0);
+	       (v->vm->fmt.accessed ? EPTP_AD : 0);
 }
 
 uint16_t vmx_vpid(const struct vcpu *v)
@@ -54,8 +54,10 @@ void vmx_flush_before_entry(struct vcpu *v, bool owed)
 {
 	struct vmx_vcpu *s = vmx_of(v);
 
-	if (owed || s->flush_all)
+	if (owed || s->flush_all) {
 		flush_nested(v);
+		audit_flushed(&v->vm->flush.audit, v->index);
+	}
 	if (s->flush_linear || s->flush_all)
 		flush_linear(s);
 	s->flush_linear = false;

@@ -99,6 +99,8 @@ static const struct npt_fmt *vmx_probe(void)
 	}
 	format = npt_fmt_ept;
 	format.max_leaf_shift = vmx_caps.ept_1g ? NPT_SHIFT_1G : NPT_SHIFT_2M;
+	if (!vmx_caps.ept_ad)
+		format.accessed = format.dirty = 0;
 	log_info(
 		"vmx: EPT, accessed and dirty bits %s, 1 GiB pages %s, VPID %s, preemption timer %s",
 		yes(vmx_caps.ept_ad), yes(vmx_caps.ept_1g), yes(vmx_caps.vpid),
@@ -429,7 +431,9 @@ static void vmx_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 	write_changed(v, s);
 	set_timer(deadline);
 	vmx_flush_before_entry(v, flush_enter(&v->vm->flush, v->index));
+	audit_enter(&v->vm->flush.audit, v->index);
 	entered = vmx_enter(&v->regs, s->launched);
+	audit_leave(&v->vm->flush.audit, v->index);
 	flush_leave(&v->vm->flush, v->index, FLUSH_ROOT);
 	take_exit(v, s, entered);
 	vmx_exit_decode(&s->raw, e);

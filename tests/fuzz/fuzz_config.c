@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const props[] = {
 	"kind", "base", "stride", "clock", "baud", "escape", "log-level", "max-cpus", "when-idle",
 	"vcpus", "memory-mib", "cpus", "kernel", "initrd", "modules", "bootargs", "type",
-	"flat-load", "flat-entry", "flat-mode", "max-leaf", "on-reboot", "test-exit", "fw-cfg",
+	"flat-load", "flat-entry", "flat-mode", "max-leaf", "on-reboot", "test-exit", "test-calls", "no-access-bits", "fw-cfg",
 	"#address-cells", "#size-cells", "device_type", "reg", "status", "compatible", "phandle",
 	"unknown",
 };

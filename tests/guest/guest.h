@@ -135,5 +135,7 @@ void test_fpu(void);
 void test_clock(void);
 /* Not a test: a VM whose second CPU interrupts its first one for ever. */
 _Noreturn void make_noise(void);
+/* Instead of all others: memory under a hypervisor that works on it, for @seconds. */
+_Noreturn void test_memory(unsigned seconds);
 /* Last: takes a CPU away for good. */
 void test_init(void);

@@ -6,8 +6,8 @@ void guest_main(uint32_t magic, uint32_t info);
 
 uintptr_t __stack_chk_guard = 0x1234;
 
-/* Multiboot information: flags at 0, command line at 16. */
-static bool asked_for(uint32_t info, const char *word)
+/* Multiboot information: flags at 0, command line at 16.  What follows the word, or NULL. */
+static const char *asked_for(uint32_t info, const char *word)
 {
 	const uint32_t *mbi = (const uint32_t *)(uint64_t)info;
 	const char *s = (const char *)(uint64_t)mbi[4];
@@ -15,12 +15,23 @@ static bool asked_for(uint32_t info, const char *word)
 
 	for (; (mbi[0] & BIT(2)) && *s; s++)
 		if (!memcmp(s, word, n))
-			return true;
-	return false;
+			return s + n;
+	return NULL;
+}
+
+static unsigned number(const char *s)
+{
+	unsigned n = 0;
+
+	for (; *s >= '0' && *s <= '9'; s++)
+		n = n * 10 + (unsigned)(*s - '0');
+	return n;
 }
 
 void guest_main(uint32_t magic, uint32_t info)
 {
+	const char *seconds = asked_for(info, "memory=");
+
 	load_default_idt();
 	if (asked_for(info, "noise"))
 		make_noise();
@@ -28,6 +39,8 @@ void guest_main(uint32_t magic, uint32_t info)
 	is(magic, 0x2badb002, "multiboot: magic");
 	ok(info && (*(uint32_t *)(uint64_t)info & 1), "multiboot: memory sizes");
 	apic_enable();
+	if (seconds)
+		test_memory(number(seconds));
 	test_exits();
 	test_exceptions();
 	test_demand();

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
+#include <sanitizer/asan_interface.h>
 
 #include "mm/npt.h"
 
@@ -43,6 +44,7 @@ static inline uint64_t *fake_npt_alloc(void *ctx)
 			continue;
 		f->used[i] = true;
 		f->in_use++;
+		__asan_unpoison_memory_region(f->table[i], sizeof(f->table[i]));
 		memset(f->table[i], 0, sizeof(f->table[i]));
 		return f->table[i];
 	}
@@ -59,26 +61,21 @@ static inline void fake_npt_free(void *ctx, uint64_t *table)
 	assert_true(f->used[i]); /* freed once */
 	f->used[i] = false;
 	f->in_use--;
-	memset(table, 0xa5, sizeof(f->table[0]));
+	/* Whoever still holds a pointer to it is found out. */
+	__asan_poison_memory_region(table, sizeof(f->table[0]));
 }
 
-static inline hpa_t fake_npt_to_hpa(const void *table)
+/* A table that the engine has retired comes back. */
+static inline void fake_npt_release(hpa_t a)
 {
-	return HPA(FAKE_TABLE_BASE + (uint64_t)((const char *)table - (const char *)fake_npt.table));
-}
-
-static inline void *fake_npt_to_ptr(hpa_t a)
-{
-	size_t i = (a.v - FAKE_TABLE_BASE) / sizeof(fake_npt.table[0]);
-
-	assert_true(a.v >= FAKE_TABLE_BASE && i < FAKE_TABLES && fake_npt.used[i]);
-	return fake_npt.table[i];
+	fake_npt_free(&fake_npt, (uint64_t *)(a.v + fake_npt.env.offset));
 }
 
 static inline void fake_npt_init(void)
 {
+	__asan_unpoison_memory_region(fake_npt.table, sizeof(fake_npt.table));
 	memset(&fake_npt, 0, sizeof(fake_npt));
 	fake_npt.left = -1;
-	fake_npt.env = (struct npt_env){&fake_npt, fake_npt_alloc, fake_npt_free, fake_npt_to_hpa,
-					fake_npt_to_ptr};
+	fake_npt.env = (struct npt_env){&fake_npt, fake_npt_alloc, fake_npt_free,
+					(uint64_t)fake_npt.table - FAKE_TABLE_BASE};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/host/fake_npt.h"
 
+#include "mm/dirty.h"
 #include "mm/fault.h"
 
 static struct npt n;
@@ -15,10 +16,11 @@ static struct {
 	uint64_t cleared;
 	uint64_t accounted;
 	hpa_t last;
+	bool may_fill, is_clear;
 	void (*race)(void);
 } pool;
 
-static hpa_t alloc_frames(void *ctx, unsigned order)
+static enum hv_status alloc_frames(void *ctx, unsigned order, hpa_t *hpa, bool *is_clear)
 {
 	void (*race)(void) = pool.race;
 	uint64_t size = PAGE_SIZE << order;
@@ -28,13 +30,15 @@ static hpa_t alloc_frames(void *ctx, unsigned order)
 	if (race)
 		race();
 	if (!pool.left || order > pool.max_order)
-		return HPA_NONE;
+		return pool.may_fill ? HV_RETRY : HV_NOMEM;
 	pool.left -= pool.left > 0;
 	pool.next = align_up(pool.next, size);
 	pool.last = HPA(pool.next);
 	pool.next += size;
 	pool.out += size;
-	return pool.last;
+	*hpa = pool.last;
+	*is_clear = pool.is_clear;
+	return HV_OK;
 }
 
 static void free_frames(void *ctx, hpa_t hpa, unsigned order)
@@ -79,7 +83,7 @@ static void begin(void)
 
 static enum fault_result resolve(uint64_t gpa, unsigned max_shift)
 {
-	return fault_resolve(&n, &regions, GPA(gpa), max_shift, &env);
+	return fault_resolve(&n, &regions, GPA(gpa), NPT_READ, max_shift, &env);
 }
 
 static void assert_leaf(uint64_t gpa, unsigned shift)
@@ -195,12 +199,12 @@ static void no_table_pages(void **s)
 
 static void map_small(void)
 {
-	assert_int_equal(npt_map(&n, GPA(0x40200000), HPA(0x5000), 12, NPT_RWX), HV_OK);
+	assert_int_equal(npt_map(&n, GPA(0x40200000), 12, npte_leaf(n.fmt, HPA(0x5000), 12, NPT_RWX, true)), HV_OK);
 }
 
 static void map_neighbour(void)
 {
-	assert_int_equal(npt_map(&n, GPA(0x40201000), HPA(0x5000), 12, NPT_RWX), HV_OK);
+	assert_int_equal(npt_map(&n, GPA(0x40201000), 12, npte_leaf(n.fmt, HPA(0x5000), 12, NPT_RWX, true)), HV_OK);
 }
 
 /* Another CPU fills the same page, or one beside it, while we clear ours. */
@@ -231,27 +235,119 @@ static void race_for_the_last_frame(void **s)
 	assert_nothing_out();
 }
 
-static void ignore(void *arg, const struct npt_leaf *leaf)
-{
-	(void)arg, (void)leaf;
-}
-
-/* The guest faults again until the removal is over. */
+/* The guest faults again until the owner is done. */
 static void frozen(void **s)
 {
+	unsigned shift;
+	uint64_t v, *e;
+
 	(void)s;
 	begin();
 	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
-	assert_int_equal(npt_freeze(&n, GPA(0x40200000), 2 * MIB, ignore, NULL), 1);
+	e = npt_find(&n, GPA(0x40200000), &shift, &v);
+	*e = NPTE_FROZEN;
 	memset(&pool, 0, sizeof(pool));
 	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
 	assert_nothing_out();
 	assert_int_equal(pool.cleared, 0);
-	pool.max_order = 18;
-	pool.left = -1;
-	npt_thaw(&n, GPA(0x40200000), 2 * MIB);
+	assert_int_equal(*e, NPTE_FROZEN);
+}
+
+/* No smaller leaf for want of a refill. */
+static void stock_is_filled_first(void **s)
+{
+	(void)s;
+	begin();
+	pool.max_order = 0;
+	pool.may_fill = true;
+	assert_int_equal(resolve(0x40200000, 21), FAULT_NOMEM);
+	assert_nothing_out();
+	pool.may_fill = false;
 	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
-	assert_leaf(0x40200000, 21);
+	assert_leaf(0x40200000, 12);
+}
+
+static void clear_frames_are_not_cleared(void **s)
+{
+	(void)s;
+	begin();
+	pool.is_clear = true;
+	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
+	assert_int_equal(pool.cleared, 0);
+	assert_int_equal(pool.accounted, 2 * MIB);
+}
+
+static uint64_t bits[0x80000 / 64];
+
+static enum npte_state state_at(uint64_t gpa, unsigned want_shift)
+{
+	unsigned shift;
+	uint64_t v;
+
+	npt_find(&n, GPA(gpa), &shift, &v);
+	assert_int_equal(shift, want_shift);
+	return npte_state(n.fmt, v, shift);
+}
+
+static bool logged(uint64_t gpa)
+{
+	return bits[gpa / PAGE_SIZE / 64] >> (gpa / PAGE_SIZE % 64) & 1;
+}
+
+static void with_log(struct dirty_log *log, enum dirty_mode mode)
+{
+	memset(bits, 0, sizeof(bits));
+	*log = (struct dirty_log){mode, 0x80000, bits};
+	n.log = log;
+}
+
+static void fills_under_a_log(void **s)
+{
+	struct dirty_log log;
+
+	(void)s;
+	for (enum dirty_mode mode = DIRTY_PROTECT; mode <= DIRTY_PML; mode++) {
+		begin();
+		with_log(&log, mode);
+		/* What is only read: not logged, and the next write is noticed. */
+		assert_int_equal(resolve(0x40200000, 30), FAULT_RESOLVED);
+		assert_int_equal(state_at(0x40200000, 12), mode == DIRTY_PROTECT ? NPTE_RL : NPTE_WC);
+		assert_false(logged(0x40200000));
+		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40201000), NPT_WRITE, 30, &env),
+				 FAULT_RESOLVED);
+		assert_int_equal(state_at(0x40201000, 12), NPTE_WC);
+		assert_true(logged(0x40201000));
+		n.log = NULL;
+	}
+}
+
+static void splits_large_leaves_under_a_log(void **s)
+{
+	struct dirty_log log;
+	unsigned shift;
+	uint64_t v, *e;
+
+	(void)s;
+	for (enum dirty_mode mode = DIRTY_PROTECT; mode <= DIRTY_DBIT; mode++) {
+		begin();
+		assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
+		e = npt_find(&n, GPA(0x40200000), &shift, &v);
+		*e = v & ~n.fmt->write;
+		with_log(&log, mode);
+		fake_npt.left = 0;
+		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40205000), NPT_WRITE, 30, &env),
+				 FAULT_NOMEM);
+		/* The old mapping is intact. */
+		assert_int_equal(state_at(0x40205000, 21), NPTE_RL);
+		fake_npt.left = -1;
+		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40205000), NPT_WRITE, 30, &env),
+				 FAULT_RESOLVED);
+		assert_int_equal(state_at(0x40205000, 12), NPTE_WC);
+		assert_int_equal(state_at(0x40206000, 12), mode == DIRTY_PROTECT ? NPTE_RL : NPTE_WC);
+		assert_true(mode == DIRTY_DBIT || logged(0x40205000));
+		assert_false(logged(0x40206000));
+		n.log = NULL;
+	}
 }
 
 int main(void)
@@ -266,6 +362,10 @@ int main(void)
 		cmocka_unit_test(races),
 		cmocka_unit_test(race_for_the_last_frame),
 		cmocka_unit_test(frozen),
+		cmocka_unit_test(stock_is_filled_first),
+		cmocka_unit_test(clear_frames_are_not_cleared),
+		cmocka_unit_test(fills_under_a_log),
+		cmocka_unit_test(splits_large_leaves_under_a_log),
 	};
 	return cmocka_run_group_tests_name("fault", t, NULL, NULL);
 }

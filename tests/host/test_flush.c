@@ -25,32 +25,43 @@ static void kick(void *ctx, uint32_t slot)
 	flush_leave(&f, slot, FLUSH_ROOT);
 }
 
-static void kick_and_enter(void *ctx, uint32_t slot)
+/* Two lists of frame numbers. */
+static unsigned list[2][FRAMES], listed[2];
+
+static void put(void *ctx, unsigned l, enum flush_kind kind, hpa_t hpa, unsigned order)
 {
-	kick(ctx, slot);
-	flush_enter(&f, slot);
+	unsigned frame = (unsigned)(hpa.v / PAGE_SIZE);
+
+	assert_ptr_equal(ctx, &f);
+	assert_int_equal(order, frame % 10);
+	assert_int_equal(kind, frame % 2 ? FLUSH_TABLE : FLUSH_FRAMES);
+	list[l][listed[l]++] = frame;
 }
 
-static void release(void *ctx, hpa_t hpa, unsigned order)
+static void release(void *ctx, unsigned l)
 {
 	assert_ptr_equal(ctx, &f);
-	assert_int_equal(order, hpa.v / PAGE_SIZE % 10);
-	assert_true(hpa.v / PAGE_SIZE < FRAMES);
-	released[hpa.v / PAGE_SIZE]++;
-	releases++;
+	while (listed[l]) {
+		released[list[l][--listed[l]]]++;
+		releases++;
+	}
 }
+
+static struct flush_env env = {&f, kick, put, release};
 
 static void begin(uint32_t slots)
 {
 	memset(kicks, 0, sizeof(kicks));
 	memset(released, 0, sizeof(released));
+	memset(listed, 0, sizeof(listed));
 	releases = 0;
-	flush_init(&f, slots, &f, kick, release);
+	env.kick = kick;
+	flush_init(&f, slots, &env);
 }
 
-static void retire(unsigned frame, uint64_t gen)
+static void retire(unsigned frame)
 {
-	flush_retire(&f, HPA(frame * PAGE_SIZE), frame % 10, gen);
+	flush_retire(&f, frame % 2 ? FLUSH_TABLE : FLUSH_FRAMES, HPA(frame * PAGE_SIZE), frame % 10);
 }
 
 static void flushes_once_a_generation(void **s)
@@ -98,76 +109,96 @@ static void waits_for_those_in_the_guest(void **s)
 
 static void frees_only_when_all_have_seen_it(void **s)
 {
-	uint64_t gen;
-
 	(void)s;
 	begin(2);
 	flush_enter(&f, 0);
 	flush_enter(&f, 1);
-	gen = flush_begin(&f);
-	retire(1, gen);
-	retire(2, gen);
-	assert_int_equal(flush_reclaim(&f), 2);
+	retire(1);
+	retire(2);
+	flush_begin(&f);
+	assert_false(flush_reclaim(&f));
 	flush_leave(&f, 0, FLUSH_ROOT);
 	flush_leave(&f, 1, FLUSH_OUT);
 	/* Slot 0 may still hold a pointer that it looked up. */
-	assert_int_equal(flush_reclaim(&f), 2);
+	assert_false(flush_reclaim(&f));
 	assert_int_equal(releases, 0);
 	assert_true(flush_enter(&f, 0));
-	assert_int_equal(flush_reclaim(&f), 0);
+	assert_true(flush_reclaim(&f));
 	assert_int_equal(released[1], 1);
 	assert_int_equal(released[2], 1);
-	assert_int_equal(flush_reclaim(&f), 0);
+	assert_true(flush_reclaim(&f));
 	assert_int_equal(releases, 2);
 }
 
+/* What is retired later does not put off what waits already, and is not freed with it. */
 static void generations_are_apart(void **s)
 {
-	uint64_t gen;
-
 	(void)s;
 	begin(1);
 	flush_enter(&f, 0);
-	gen = flush_begin(&f);
-	retire(1, gen);
+	retire(1);
+	assert_false(flush_reclaim(&f));
+	retire(2);
 	flush_leave(&f, 0, FLUSH_ROOT);
 	flush_enter(&f, 0);
-	gen = flush_begin(&f);
-	retire(2, gen);
-	assert_int_equal(flush_reclaim(&f), 1);
+	assert_false(flush_reclaim(&f));
 	assert_int_equal(released[1], 1);
 	assert_int_equal(released[2], 0);
+	flush_leave(&f, 0, FLUSH_ROOT);
+	flush_enter(&f, 0);
+	assert_true(flush_reclaim(&f));
+	assert_int_equal(released[2], 1);
+}
+
+static void retired_without_a_generation(void **s)
+{
+	(void)s;
+	begin(1);
+	flush_enter(&f, 0);
+	retire(4);
+	/* It saw the generation before: that does not count. */
+	assert_false(flush_reclaim(&f));
+	assert_int_equal(releases, 0);
 	flush_leave(&f, 0, FLUSH_OUT);
-	assert_int_equal(flush_reclaim(&f), 0);
+	assert_true(flush_reclaim(&f));
+	assert_int_equal(released[4], 1);
 }
 
 static void no_vcpu_no_wait(void **s)
 {
 	(void)s;
 	begin(0);
-	retire(7, flush_begin(&f));
-	flush_wait(&f, f.gen);
-	assert_int_equal(flush_reclaim(&f), 0);
+	retire(7);
+	flush_wait(&f, flush_begin(&f));
+	assert_true(flush_reclaim(&f));
 	assert_int_equal(released[7], 1);
 }
 
-static void full_list_makes_room(void **s)
+static unsigned leaves_after;
+
+static void kick_out(void *ctx, uint32_t slot)
+{
+	(void)ctx;
+	kicks[slot]++;
+	flush_leave(&f, slot, leaves_after ? FLUSH_OUT : FLUSH_ROOT);
+	if (!leaves_after)
+		flush_enter(&f, slot);
+}
+
+/* In root mode: it may hold a pointer, so that it too is waited for. */
+static void waits_for_root(void **s)
 {
 	(void)s;
-	begin(1);
-	f.kick = kick_and_enter;
-	flush_enter(&f, 0);
-	for (unsigned i = 0; i < FLUSH_RETIRED; i++)
-		retire(i, flush_begin(&f));
-	assert_int_equal(releases, 0);
-	assert_int_equal(kicks[0], 0);
-	retire(FLUSH_RETIRED, flush_begin(&f));
-	assert_int_equal(kicks[0], 1);
-	assert_true(releases > 0);
-	flush_leave(&f, 0, FLUSH_OUT);
-	assert_int_equal(flush_reclaim(&f), 0);
-	for (unsigned i = 0; i <= FLUSH_RETIRED; i++)
-		assert_int_equal(released[i], 1);
+	for (leaves_after = 0; leaves_after < 2; leaves_after++) {
+		begin(3);
+		env.kick = kick_out;
+		flush_enter(&f, 0);
+		flush_arrive(&f, 1);
+		flush_wait_for_root(&f, flush_begin(&f));
+		assert_int_equal(kicks[0], 1);
+		assert_int_equal(kicks[1], 1);
+		assert_int_equal(kicks[2], 0);
+	}
 }
 
 static void all_slots(void **s)
@@ -230,7 +261,7 @@ static void threads_never_use_what_is_gone(void **s)
 
 	(void)s;
 	begin(VCPUS);
-	f.kick = set_flag;
+	env.kick = set_flag;
 	page = dead = finished = 0;
 	for (uintptr_t i = 0; i < VCPUS; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, vcpu, (void *)i), 0);
@@ -260,7 +291,8 @@ int main(void)
 		cmocka_unit_test(frees_only_when_all_have_seen_it),
 		cmocka_unit_test(generations_are_apart),
 		cmocka_unit_test(no_vcpu_no_wait),
-		cmocka_unit_test(full_list_makes_room),
+		cmocka_unit_test(retired_without_a_generation),
+		cmocka_unit_test(waits_for_root),
 		cmocka_unit_test(all_slots),
 		cmocka_unit_test(threads_never_use_what_is_gone),
 	};

@@ -48,8 +48,56 @@ static void is_full_once(void **s)
 	(void)s;
 	for (unsigned i = 0; i < REGION_MAX; i++)
 		assert_int_equal(region_add(&m, i * 0x2000, 0x1000, REGION_RAM), HV_OK);
-	assert_int_equal(region_add(&m, 0x1000, 0x1000, REGION_RAM), HV_NOMEM);
+	assert_int_equal(region_add(&m, 0x1000, 0x1000, REGION_MMIO), HV_NOMEM);
 	assert_int_equal(m.count, REGION_MAX);
+	/* What joins its neighbours needs no room; a hole in the middle does. */
+	assert_int_equal(region_add(&m, 0x1000, 0x1000, REGION_RAM), HV_OK);
+	assert_int_equal(m.count, REGION_MAX - 1);
+	assert_int_equal(region_remove(&m, 0x1000, 0x1000), HV_OK);
+	assert_int_equal(m.count, REGION_MAX);
+}
+
+static void joins_neighbours(void **s)
+{
+	struct region_map m = {0};
+
+	(void)s;
+	assert_int_equal(region_add(&m, 0x10000, 0x10000, REGION_RAM), HV_OK);
+	assert_int_equal(region_add(&m, 0x20000, 0x1000, REGION_MMIO), HV_OK);
+	assert_int_equal(region_add(&m, 0x8000, 0x8000, REGION_RAM), HV_OK);
+	assert_int_equal(m.count, 2);
+	assert_int_equal(m.r[0].base, 0x8000);
+	assert_int_equal(m.r[0].len, 0x18000);
+	assert_int_equal(m.r[1].kind, REGION_MMIO);
+}
+
+static void removes(void **s)
+{
+	struct region_map m = {0}, full = {0};
+
+	(void)s;
+	assert_int_equal(region_add(&m, 0x10000, 0x10000, REGION_RAM), HV_OK);
+	assert_int_equal(region_add(&m, 0x30000, 0x10000, REGION_RAM), HV_OK);
+	assert_int_equal(region_remove(&m, 0x10800, 0x1000), HV_INVAL);
+	assert_int_equal(region_remove(&m, 0x10000, 0), HV_INVAL);
+	assert_int_equal(region_remove(&m, 0xfffffffffffff000, 0x2000), HV_INVAL);
+	assert_int_equal(region_remove(&m, 0x14000, 0x1000), HV_OK);
+	assert_int_equal(m.count, 3);
+	assert_null(region_find(&m, GPA(0x14000)));
+	assert_non_null(region_find(&m, GPA(0x13fff)));
+	assert_non_null(region_find(&m, GPA(0x15000)));
+	/* Across several, and what was not there. */
+	assert_int_equal(region_remove(&m, 0x18000, 0x20000), HV_OK);
+	assert_int_equal(m.count, 3);
+	assert_int_equal(m.r[1].len, 0x3000);
+	assert_int_equal(m.r[2].base, 0x38000);
+	assert_int_equal(region_remove(&m, 0, BIT64(40)), HV_OK);
+	assert_int_equal(m.count, 0);
+	for (unsigned i = 0; i < REGION_MAX; i++)
+		assert_int_equal(region_add(&full, i * 0x4000, 0x3000, REGION_RAM), HV_OK);
+	m = full;
+	assert_int_equal(region_remove(&full, 0x1000, 0x1000), HV_NOMEM);
+	assert_memory_equal(&m, &full, sizeof(m));
 }
 
 static void finds(void **s)
@@ -130,7 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(refuses),	cmocka_unit_test(refuses_overlap),
-		cmocka_unit_test(is_full_once), cmocka_unit_test(finds),
+		cmocka_unit_test(is_full_once), cmocka_unit_test(joins_neighbours), cmocka_unit_test(removes), cmocka_unit_test(finds),
 		cmocka_unit_test(leaf_sizes),	cmocka_unit_test(random_maps),
 	};
 	return cmocka_run_group_tests_name("region", t, NULL, NULL);

@@ -54,7 +54,7 @@ def machine(tmp_path, request):
             with open(blob, "wb") as f:
                 f.write(dtb)
         subprocess.run([os.path.join(ROOT, "tools", "mkimage"), image,
-                        os.path.join(BUILD, "faultline.efi"), f"{blob}=faultline.dtb",
+                        os.path.join(BUILD, "faultline-debug.efi"), f"{blob}=faultline.dtb",
                         *(f"{src}={dst}" for src, dst in files)], check=True)
         log = open(tmp_path / f"serial{len(started)}.log", "wb")
         m = flmachine.Machine(image, log=log, **options)

@@ -82,3 +82,16 @@ def test_a_noisy_vm_does_not_starve_another(machine):
     m.expect("noise: begins", 60)
     m.send("\x1d")
     m.expect("/ # ", 60)
+
+
+MEMORY = [("svm", "", 60), ("svm", "no-access-bits;", 10), ("svm", 'max-leaf = "4K";', 5),
+          ("vmx", "", 2), ("vmx", "no-access-bits;", 2)]  # one guest second takes Bochs a dozen
+
+
+@pytest.mark.parametrize("where, more, seconds", MEMORY)
+def test_memory_under_fire(machine, where, more, seconds):
+    """Four CPUs write while a fifth has the hypervisor log, age, move and discard their pages."""
+    m = machine(guest_vm("guest", 5, f'test-calls; bootargs = "memory={seconds}"; {more}'), [GUEST],
+                backend=where, smp=2)
+    check(m, None)
+    assert m.wait_end(60)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* lowmem: what happens when the frame pool is empty. */
+#include "hv/lowmem.h"
+
+#include "hv/cpu.h"
+#include "hv/smp.h"
+#include "hv/vm.h"
+
+static uint32_t round; /* of draining; each CPU remembers the last one it served */
+
+void lowmem_serve(void)
+{
+	struct frame_cache *c = &this_cpu()->frames;
+	uint32_t now = __atomic_load_n(&round, __ATOMIC_ACQUIRE);
+
+	if (c->drained == now)
+		return;
+	frame_cache_drain(c);
+	__atomic_store_n(&c->drained, now, __ATOMIC_RELEASE);
+}
+
+void lowmem_drain_others(void)
+{
+	uint32_t now = __atomic_add_fetch(&round, 1, __ATOMIC_ACQ_REL);
+
+	frame_cache_drain(&this_cpu()->frames);
+	__atomic_store_n(&this_cpu()->frames.drained, now, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < cpu_count; i++)
+		smp_kick(i);
+	for (uint32_t i = 0; i < cpu_count; i++)
+		while ((int32_t)(__atomic_load_n(&cpus[i]->frames.drained, __ATOMIC_ACQUIRE) - now) < 0) {
+			/* Two of us may wait for each other. */
+			lowmem_serve();
+			cpu_relax();
+		}
+}
+
+void lowmem_pause(struct vcpu *v, uint64_t gpa)
+{
+	vm_request(v->vm, VM_REQ_PAUSE,
+		   "vcpu %u: no memory left for its page at %llx: it goes on when another VM gives some back",
+		   v->index, (unsigned long long)gpa);
+}
+
+void lowmem_over(void)
+{
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
+		if (vms[i] && READ_ONCE(vms[i]->state) == VM_PAUSED)
+			vm_resume(vms[i]);
+}

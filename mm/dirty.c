@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dirty: the log of written pages.  Pure. */
+#include "mm/dirty.h"
+
+#include "mm/npt_split.h"
+#include "mm/npte_edge.h"
+
+#define WORD_PAGES 64
+#define WORD_SHIFT (PAGE_SHIFT + 6)
+
+void dirty_mark_range(struct dirty_log *log, gpa_t gpa, uint64_t len)
+{
+	for (uint64_t at = align_down(gpa.v, PAGE_SIZE); at < gpa.v + len; at += PAGE_SIZE)
+		dirty_mark(log, GPA(at));
+}
+
+/* ---- on and off ------------------------------------------------------------------ */
+
+static void change(struct npt *n, enum npte_edge edge, unsigned shift, uint64_t *e, uint64_t clear)
+{
+	uint64_t v = npt_load(e);
+
+	while (npte_present(v) && npte_is_leaf(n->fmt, v, shift) && (v & clear) &&
+	       !npte_cas(n, edge, shift, e, v, v & ~clear))
+		v = npt_load(e);
+}
+
+/* From now on the next write to the leaf leaves a mark; after the flush, that is. */
+static void arm(struct npt *n, const struct dirty_log *log, uint64_t *e, unsigned shift)
+{
+	if (log->mode == DIRTY_PROTECT || shift > NPT_SHIFT_4K)
+		change(n, EDGE_PROTECT, shift, e, n->fmt->write);
+	else
+		change(n, EDGE_CLEAR_D, shift, e, n->fmt->dirty);
+}
+
+/* Replaces what *run shows by smaller leaves.  True: look again. */
+static bool split_run(struct npt *n, const struct npt_run *run, enum hv_status *st)
+{
+	uint64_t v = npt_load(run->e);
+
+	if (*st || run->shift == NPT_SHIFT_4K || !npte_present(v))
+		return false;
+	if (!npte_is_leaf(n->fmt, v, run->shift))
+		return true;
+	if (npt_split(n, run->e, run->shift, v, false) == HV_NOMEM)
+		*st = HV_NOMEM;
+	return !*st;
+}
+
+enum hv_status dirty_enable(struct npt *n, struct flush *f, struct dirty_log *log, bool eager)
+{
+	uint64_t at = 0, from = 0, end = log->pages << PAGE_SHIFT;
+	enum hv_status st = HV_OK;
+	struct npt_run run;
+
+	if (n->log)
+		return HV_EXIST;
+	__atomic_store_n(&n->log, log, __ATOMIC_RELEASE);
+	/* Whoever looked before that may yet install a writable leaf. */
+	flush_wait_for_root(f, flush_begin(f));
+	for (; npt_next_run(n, &at, end, &run); from = at) {
+		if (eager && split_run(n, &run, &st)) {
+			at = from;
+			continue;
+		}
+		for (uint64_t i = 0; i < run.count; i++)
+			arm(n, log, &run.e[i], run.shift);
+	}
+	flush_wait(f, flush_begin(f));
+	return st;
+}
+
+struct dirty_log *dirty_disable(struct npt *n, struct flush *f)
+{
+	struct dirty_log *log = n->log;
+
+	if (!log)
+		return NULL;
+	__atomic_store_n(&n->log, NULL, __ATOMIC_RELEASE);
+	flush_wait_for_root(f, flush_begin(f));
+	return log;
+}
+
+/* ---- harvest ----------------------------------------------------------------------- */
+
+/* The 64 entries of the lowest table for the word at @gpa, or NULL. */
+static uint64_t *entries_of(const struct npt *n, gpa_t gpa)
+{
+	unsigned shift;
+	uint64_t v, *e = npt_find(n, gpa, &shift, &v);
+
+	return shift == NPT_SHIFT_4K ? e : NULL;
+}
+
+static uint64_t collect(const struct npt *n, const uint64_t *e)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < WORD_PAGES; i++)
+		if (e[i] & n->fmt->dirty)
+			bits |= (uint64_t)(npte_present(npt_load(&e[i]))) << i;
+	return bits;
+}
+
+static void arm_word(struct npt *n, const struct dirty_log *log, uint64_t *e, uint64_t bits)
+{
+	for (; bits; bits &= bits - 1)
+		arm(n, log, &e[__builtin_ctzll(bits)], NPT_SHIFT_4K);
+}
+
+/* One word of the log: the bit first, then the permission (or D) that lets it stay set. */
+static uint64_t harvest_word(struct npt *n, struct dirty_log *log, gpa_t gpa, unsigned flags,
+			     uint64_t named)
+{
+	uint64_t *word = &log->bits[gpa.v >> WORD_SHIFT], bits = 0, *e = NULL;
+
+	if (log->mode == DIRTY_DBIT) {
+		e = entries_of(n, gpa);
+		bits = e ? collect(n, e) : 0;
+	}
+	if (!(flags & DIRTY_CLEAR))
+		return bits | __atomic_load_n(word, __ATOMIC_SEQ_CST);
+	if (flags & DIRTY_GET) {
+		if (__atomic_load_n(word, __ATOMIC_SEQ_CST))
+			bits |= __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST);
+	} else {
+		__atomic_fetch_and(word, ~named, __ATOMIC_SEQ_CST);
+		bits = named;
+	}
+	if (!bits)
+		return 0;
+	if (!e)
+		e = entries_of(n, gpa);
+	if (e)
+		arm_word(n, log, e, bits);
+	return bits;
+}
+
+/* How many bits of @v are set; not every CPU has POPCNT, and we have no libgcc. */
+static uint64_t ones(uint64_t v)
+{
+	v -= v >> 1 & 0x5555555555555555;
+	v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return v * 0x0101010101010101 >> 56;
+}
+
+/* With a PML buffer per vCPU: what is in them is in the log after every vCPU has left. */
+static void drain(struct flush *f)
+{
+	flush_wait(f, flush_begin(f));
+}
+
+enum hv_status dirty_harvest(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
+			     unsigned flags, uint64_t *bitmap, uint64_t *count)
+{
+	struct dirty_log *log = n->log;
+	uint64_t words = len >> WORD_SHIFT;
+
+	if (!log)
+		return HV_NOENT;
+	if ((gpa.v | len) & (BIT64(WORD_SHIFT) - 1) || !flags || flags & ~(DIRTY_GET | DIRTY_CLEAR))
+		return HV_INVAL;
+	if (gpa.v >> PAGE_SHIFT > log->pages || len >> PAGE_SHIFT > log->pages - (gpa.v >> PAGE_SHIFT))
+		return HV_RANGE;
+	if (log->mode == DIRTY_PML)
+		drain(f);
+	*count = 0;
+	for (uint64_t i = 0; i < words; i++) {
+		bitmap[i] = harvest_word(n, log, GPA(gpa.v + (i << WORD_SHIFT)), flags, bitmap[i]);
+		*count += ones(bitmap[i]);
+	}
+	/* Also when no bit was set: somebody else may owe a flush for what we found cleared. */
+	if (flags & DIRTY_CLEAR)
+		flush_wait(f, flush_begin(f));
+	return HV_OK;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * npt_split: large leaves into tables of smaller ones, and back.
+ * Pure (tests/host/test_npt_split.c).
+ */
+#pragma once
+
+#include "mm/flush.h"
+#include "mm/npt.h"
+
+/*
+ * Replaces the large leaf *e, last seen as @old, by a table whose children say
+ * the same; dirty is copied to all.  @grant: they are writable and clean instead,
+ * for a log that goes by dirty bits.  No lock.  HV_NOMEM: no table page;
+ * HV_RETRY: *e has changed.  *e is untouched then.  No flush is owed for the
+ * translation itself.
+ */
+enum hv_status npt_split(struct npt *n, uint64_t *e, unsigned shift, uint64_t old, bool grant)
+	__must_check;
+
+/* Splits until no leaf crosses @gpa, which is page-aligned.  HV_NOMEM as above. */
+enum hv_status npt_split_at(struct npt *n, gpa_t gpa) __must_check;
+
+/*
+ * Makes one 2 MiB leaf of the table that maps the span at @gpa, when its 512
+ * pages are there, contiguous, aligned and all writable or upgradable.  False:
+ * they are not, and nothing has changed.  Under the mutation lock, no log
+ * attached; waits for vCPUs.
+ */
+bool npt_promote(struct npt *n, struct flush *f, gpa_t gpa);
