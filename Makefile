@@ -151,9 +151,12 @@ HOST_LIBS_config_memory := -lfdt
 check: $(HOST_TESTS) ## host tests only, under a minute
 	@tools/run-host-tests $(HOST_TESTS)
 
-# ---- test guests ---------------------------------------------------------------
-GUEST_SRC := $(wildcard tests/guest/*.c tests/guest/*.S) hv/fmt.c hv/string.c
-GUEST_OBJ := $(patsubst %,$(B)/guest/%.o,$(basename $(GUEST_SRC)))
+# ---- test and benchmark guests ---------------------------------------------------
+# Both guests are made of one runtime and their own files.
+GUEST_RUNTIME := $(addprefix tests/guest/,start.S guest.c apic.c catch.c catch_entry.S) \
+	hv/fmt.c hv/string.c
+GUEST_TESTS   := tests/guest/main.c $(wildcard tests/guest/test_*.c)
+guest_objects  = $(patsubst %,$(B)/guest/%.o,$(basename $(GUEST_RUNTIME) $(1)))
 GUEST_FLAGS := -std=gnu11 -O2 -g -I. $(WARN) -ffreestanding -fno-pic -mcmodel=small -mno-red-zone \
 	-mgeneral-regs-only -fno-stack-protector -fno-jump-tables -fcf-protection=none -fno-builtin
 
@@ -164,9 +167,11 @@ $(B)/guest/%.o: %.c
 $(B)/guest/%.o: %.S
 	@mkdir -p $(@D)
 	@gcc -I. -fno-pic -MMD -MP -c $< -o $@
-$(B)/guest-tests.elf: $(GUEST_OBJ) tests/guest/guest.ld
+$(B)/guest-tests.elf: $(call guest_objects,$(GUEST_TESTS))
+$(B)/bench.elf: $(call guest_objects,$(wildcard bench/guest/*.c))
+$(B)/guest-tests.elf $(B)/bench.elf: tests/guest/guest.ld
 	@echo "  LD   $@"
-	@ld -nostdlib -no-pie -z max-page-size=4096 --no-warn-rwx-segments -T tests/guest/guest.ld $(GUEST_OBJ) -o $@
+	@ld -nostdlib -no-pie -z max-page-size=4096 --no-warn-rwx-segments -T tests/guest/guest.ld $(filter %.o,$^) -o $@
 
 # ---- fuzzing, lint, everything ---------------------------------------------------
 FUZZ_SECONDS ?= 10

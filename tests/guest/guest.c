@@ -15,6 +15,8 @@
 extern char _end[];
 extern uint64_t boot_pd[];
 
+uintptr_t __stack_chk_guard = 0x1234;
+
 static struct lock out_lock;
 static unsigned tests, failures;
 
@@ -109,6 +111,19 @@ void hv_assert_fail(const char *expr, const char *file, int line)
 {
 	guest_printf("# %s:%d\n", file, line);
 	bail_out(expr);
+}
+
+/* Multiboot information: flags at 0, command line at 16. */
+const char *guest_asked_for(uint32_t info, const char *word)
+{
+	const uint32_t *mbi = (const uint32_t *)(uint64_t)info;
+	const char *s = (const char *)(uint64_t)mbi[4];
+	size_t n = strlen(word);
+
+	for (; (mbi[0] & BIT(2)) && *s; s++)
+		if (!memcmp(s, word, n))
+			return s + n;
+	return NULL;
 }
 
 /* ---- memory ------------------------------------------------------------------ */

@@ -22,6 +22,9 @@ void is(uint64_t seen, uint64_t want, const char *name, ...) __printf(3, 4);
 /* A test that this CPU cannot do: counted as passed, with the reason. */
 void skip(const char *name, const char *why);
 
+/* What follows @word on the command line, in multiboot's information at @info, or NULL. */
+const char *guest_asked_for(uint32_t info, const char *word);
+
 /* Prints the plan and ends the VM: by the exit port, else by ACPI power-off. */
 _Noreturn void guest_end(void);
 /* Ends it as failed. */

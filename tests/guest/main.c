@@ -4,21 +4,6 @@
 
 void guest_main(uint32_t magic, uint32_t info);
 
-uintptr_t __stack_chk_guard = 0x1234;
-
-/* Multiboot information: flags at 0, command line at 16.  What follows the word, or NULL. */
-static const char *asked_for(uint32_t info, const char *word)
-{
-	const uint32_t *mbi = (const uint32_t *)(uint64_t)info;
-	const char *s = (const char *)(uint64_t)mbi[4];
-	size_t n = strlen(word);
-
-	for (; (mbi[0] & BIT(2)) && *s; s++)
-		if (!memcmp(s, word, n))
-			return s + n;
-	return NULL;
-}
-
 static unsigned number(const char *s)
 {
 	unsigned n = 0;
@@ -30,10 +15,10 @@ static unsigned number(const char *s)
 
 void guest_main(uint32_t magic, uint32_t info)
 {
-	const char *seconds = asked_for(info, "memory=");
+	const char *seconds = guest_asked_for(info, "memory=");
 
 	load_default_idt();
-	if (asked_for(info, "noise"))
+	if (guest_asked_for(info, "noise"))
 		make_noise();
 	guest_printf("TAP version 13\n");
 	is(magic, 0x2badb002, "multiboot: magic");
