@@ -64,13 +64,17 @@ class Machine:
     """One run of one disk image.  Use as a context manager."""
 
     def __init__(self, image, backend="auto", smp=2, mem=1024, log=None, timeout=120,
-                 cpu=None, extra=()):
+                 cpu=None, extra=(), counting=False):
         self.backend, self.emulator = choose(backend)
+        # Counting: the TSC is an instruction count, and every run is the same.
+        self.counting = counting
+        if counting:
+            self.emulator = {"svm": "tcg", "vmx": "bochs"}[self.backend]
         self.image, self.smp, self.mem = image, smp, mem
         self.cpu, self.extra = cpu, list(extra)
         self.log, self.timeout = log, timeout
         self.dir = tempfile.mkdtemp(prefix="faultline-")
-        self.process = self.serial = None
+        self.process = self.serial = self.command = None
 
     def __enter__(self):
         return self.start()
@@ -81,14 +85,15 @@ class Machine:
     # Slow emulators get more time for the same thing.
     @property
     def patience(self):
-        return {"kvm": 1, "tcg": 2, "bochs": 6}[self.emulator]
+        return 10 if self.counting else {"kvm": 1, "tcg": 2, "bochs": 6}[self.emulator]
 
     def start(self):
         if self.emulator == "bochs":
             self._start_bochs()
         else:
-            args = self.qemu_command(["-serial", "stdio"])
-            self.serial = pexpect.spawn(args[0], args[1:], timeout=self.timeout, echo=False)
+            self.command = self.qemu_command(["-serial", "stdio"])
+            self.serial = pexpect.spawn(self.command[0], self.command[1:], timeout=self.timeout,
+                                        echo=False)
             self.serial.delaybeforesend = None
         self.serial.logfile_read = self.log
         return self
@@ -99,13 +104,19 @@ class Machine:
         # cmpxchg16b crashes Linux under QEMU 7.2's TCG now and then.
         cpu = self.cpu or ("host" if self.emulator == "kvm" else "max,+svm,-cx16")
         accel = "kvm" if self.emulator == "kvm" else "tcg,thread=multi"
+        extra = self.extra
+        if self.counting:
+            # An EPYC has no fast short REP MOVSB, so that copies count alike everywhere.
+            cpu, accel = self.cpu or "EPYC,+svm,+npt", "tcg,thread=single"
+            extra = ["-icount", "shift=0,sleep=off", "-seed", "1",
+                     "-rtc", "base=2020-01-01T00:00:00,clock=vm", *extra]
         code = os.path.join(OVMF, "OVMF_CODE.fd")
         return ["qemu-system-x86_64", "-nodefaults", "-display", "none", "-machine", "q35",
                 "-accel", accel, "-cpu", cpu, "-smp", str(self.smp), "-m", str(self.mem),
                 "-drive", "if=pflash,unit=0,format=raw,readonly=on,file=" + code,
                 "-drive", "if=pflash,unit=1,format=raw,file=" + variables,
                 "-drive", "if=ide,format=raw,snapshot=on,file=" + self.image,
-                "-net", "none", "-no-reboot", *serial, *self.extra]
+                "-net", "none", "-no-reboot", *serial, *extra]
 
     def _start_bochs(self):
         disk = os.path.join(self.dir, "disk.img")
@@ -119,9 +130,9 @@ class Machine:
         with open(os.path.join(self.dir, "debugger"), "w", encoding="ascii") as f:
             f.write("c\n")
         with open(os.path.join(self.dir, "out"), "wb") as out:
+            self.command = ["bochs", "-q", "-f", config, "-rc", os.path.join(self.dir, "debugger")]
             self.process = subprocess.Popen(
-                ["bochs", "-q", "-f", config, "-rc", os.path.join(self.dir, "debugger")],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=self.dir)
+                self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=self.dir)
         # We keep the slave open: Bochs opens it itself, and must find it alive.
         self._slave = slave
         self.serial = pexpect.fdpexpect.fdspawn(master, timeout=self.timeout)
