@@ -27,13 +27,15 @@ static char boot_stack[BOOT_STACK_SIZE] __aligned(16);
 
 uintptr_t __stack_chk_guard __attribute__((section(".data.ro_after_init"))) = 0x595e9fbd94fda766;
 
-static void log_memory(void)
+static void log_memory(const struct handoff *h)
 {
 	struct frame_stats s = frame_stats();
 
 	log_info("mm: %llu MiB for guests, %llu MiB for the hypervisor",
 		 (unsigned long long)(s.guest_total * PAGE_SIZE / MIB),
 		 (unsigned long long)(s.hv_total * PAGE_SIZE / MIB));
+	/* For whoever wants to know what is at an address: bench/counts.py. */
+	log_debug("mm: image at %llx", (unsigned long long)h->image_base.v);
 }
 
 static struct cpuid_out host_cpuid(uint32_t leaf, uint32_t subleaf)
@@ -63,7 +65,7 @@ static void bring_up(void *arg)
 	acpi = machine_describe(h);
 	console_init(machine_console(h));
 	log_info("Faultline %s%s", HV_VERSION, HV_BUILD);
-	log_memory();
+	log_memory(h);
 	if (apic_init())
 		hv_panic("no local APIC");
 	if (time_init(acpi))
