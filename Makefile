@@ -173,6 +173,16 @@ $(B)/guest-tests.elf $(B)/bench.elf: tests/guest/guest.ld
 	@echo "  LD   $@"
 	@ld -nostdlib -no-pie -z max-page-size=4096 --no-warn-rwx-segments -T tests/guest/guest.ld $(filter %.o,$^) -o $@
 
+# bench: counts instructions inside QEMU; marks in the guest say from where to where.
+$(B)/count.so: bench/plugin/count.c bench/plugin/qemu.h
+	@echo "  HOST $<"
+	@gcc -std=gnu11 -O2 -g $(WARN) -fPIC -fvisibility=hidden -shared -I. $< -o $@
+
+.PHONY: bench-faults
+bench-faults: deps ## what exits and faults cost, in instructions, beside KVM (BACKEND=svm|vmx)
+	@$(MAKE) -s $(B)/faultline.efi $(B)/bench.elf $(B)/count.so $(B)/ovmf/OVMF_CODE.fd
+	@bench/run-faults --backend $(if $(filter auto,$(BACKEND)),svm,$(BACKEND))
+
 # ---- fuzzing, lint, everything ---------------------------------------------------
 FUZZ_SECONDS ?= 10
 FUZZERS      := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
