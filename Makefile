@@ -7,6 +7,7 @@ endif
 SMP     ?= 2
 MEM     ?= 1024
 BACKEND ?= auto
+VCPUS   ?= 1
 
 .DEFAULT_GOAL := all
 
@@ -179,9 +180,9 @@ $(B)/count.so: bench/plugin/count.c bench/plugin/qemu.h
 	@gcc -std=gnu11 -O2 -g $(WARN) -fPIC -fvisibility=hidden -shared -I. $< -o $@
 
 .PHONY: bench-faults
-bench-faults: deps ## what exits and faults cost, in instructions, beside KVM (BACKEND=svm|vmx)
+bench-faults: deps ## what exits and faults cost, in instructions, beside KVM (BACKEND=svm|vmx, VCPUS=1,2)
 	@$(MAKE) -s $(B)/faultline.efi $(B)/bench.elf $(B)/count.so $(B)/ovmf/OVMF_CODE.fd
-	@bench/run-faults --backend $(if $(filter auto,$(BACKEND)),svm,$(BACKEND))
+	@bench/run-faults --backend $(if $(filter auto,$(BACKEND)),svm,$(BACKEND)) --vcpus $(VCPUS)
 
 # ---- fuzzing, lint, everything ---------------------------------------------------
 FUZZ_SECONDS ?= 10

@@ -46,7 +46,7 @@ char *arena(void);
 void touch_pages(unsigned first, unsigned count);
 /* The same at every 2 MiB. */
 void touch_spans(unsigned first, unsigned count);
-/* Halts for @ms, so that the hypervisor may do what it does when idle. */
+/* Halts all vCPUs for @ms, so that the hypervisor may do what it does when idle. */
 void idle(unsigned ms);
 
 /* VMCALL or VMMCALL; the test calls of hv/test_call.h. */
