@@ -8,26 +8,37 @@
  * by taking W (10); it finds W gone where the ager was first, and flushes all
  * the same.  V judges by D, and an AG is a page like others.
  *
- * check: -DNACC=1
- * mutant: MUT_FORGETW I3	AG does not take W for D
- * mutant: MUT_AGNOLOG I4	6 grants W and does not log
- * mutant: MUT_AGLOGFIRST I4	6 logs, then grants
- * mutant: MUT_SKIPCLEAR I4	no flush because W was clear
- * mutant: MUT_RESTOREW I4	6 for a read brings W back, unlogged
- * mutant: MUT_AGISEMPTY I1,I2,I7	F takes AG for EMPTY and fills
+ * check: -DNACC=2 -DHARVEST
+ * check: -DNACC=2 -DEVICT
+ * check: -DNACC=1 -DHARVEST -DEVICT -DROUNDS=1
+ * mutant: MUT_FORGETW I3 -DEVICT	AG does not take W for D
+ * mutant: MUT_AGNOLOG I4 -DHARVEST	6 grants W and does not log
+ * mutant: MUT_AGLOGFIRST I4 -DHARVEST	6 logs, then grants
+ * mutant: MUT_SKIPCLEAR I4 -DHARVEST	no flush because W was clear
+ * mutant: MUT_RESTOREW I4 -DHARVEST	6 for a read brings W back, unlogged
+ * mutant: MUT_AGISEMPTY I1,I2,I7 -DEVICT	F takes AG for EMPTY and fills
  */
 #include "common.h"
 #ifndef NACC
 #define NACC 1
 #endif
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
 #define WALKED(w) 0		/* no A, no D in hardware */
 #include "vcpu.inc"
+
+#ifdef EVICT
+#define NPROC (NV + 2)
+#else
+#define NPROC (NV + 1)
+#endif
 
 bool busy[2];
 bool mod[2];		/* ghost: differs from the backing store */
 byte cur = 0;		/* ghost: the frame that is the gfn's */
 bool log_, unsaved;
-byte done;
+byte ended;
 
 inline touch(f, w)
 {
@@ -120,7 +131,7 @@ fault:		e = pte;
 		goto again;
 next:		n++
 	od;
-	done++
+	ended++
 }
 
 active proctype ager()
@@ -138,17 +149,18 @@ active proctype ager()
 #endif
 	:: else -> skip
 	fi;
-	done++
+	ended++
 }
 
+#ifdef HARVEST
 active proctype harvester()
 {
 	byte e, k;
 	bool got, ok;
 
 	do
-	:: k == 2 -> break
-	:: k < 2 ->
+	:: k == ROUNDS -> break
+	:: k < ROUNDS ->
 		atomic { got = log_; log_ = false };
 		do
 		:: e = pte;
@@ -180,7 +192,7 @@ active proctype harvester()
 		};
 		k++
 	od;
-	done == NV + 2;
+	ended == NPROC;
 	d_step {
 		if
 		:: log_ -> unsaved = false
@@ -189,7 +201,9 @@ active proctype harvester()
 	};
 	I(4, !unsaved)
 }
+#endif
 
+#ifdef EVICT
 active proctype evictor()
 {
 	byte e;
@@ -213,8 +227,9 @@ active proctype evictor()
 		cur = NOBODY
 	};
 	pte = E;					/* 13 */
-out:	done++
+out:	ended++
 }
+#endif
 
 init {
 	atomic {

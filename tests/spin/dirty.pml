@@ -9,6 +9,7 @@
  * what it captures.
  *
  * check: -DNACC=2
+ * check: -DNACC=2 -DMUT_SKIPCLEAR	D clear, no flush: not needed where the log follows the flush
  * check: -DNACC=1 -DEVICT
  * mutant: MUT_NOFLUSH I4		D cleared, copied without a flush
  * mutant: MUT_LOGBEFOREFLUSH I4	verdict to the log, then the flush
@@ -30,7 +31,7 @@ bool busy[2], mark[2];	/* the frame is allocated; is to be written back */
 bool mod[2];		/* ghost: differs from the backing store */
 byte cur = NOBODY;	/* ghost: the frame that is the gfn's */
 bool log_, unsaved;
-byte done;
+byte ended;
 
 inline touch(f, w)
 {
@@ -82,7 +83,7 @@ fault:		if
 		goto again;
 next:		n++
 	od;
-	done++
+	ended++
 }
 
 /* LOCK AND: blind, whatever the slot holds now. */
@@ -162,7 +163,7 @@ proctype harvester(byte rounds)
 		:: else -> skip
 		fi;
 #endif
-#ifdef MUT_SKIPCLEAR
+#ifdef MUT_SKIPCLEAR	/* not caught: whoever logged has flushed */
 		if
 		:: got -> flush_all()
 		:: else -> skip
@@ -189,11 +190,10 @@ proctype harvester(byte rounds)
 		};
 		rounds--
 	od;
-	done++
+	ended++
 }
 
 #ifdef EVICT
-#define NPROC (NV + 2)
 active proctype evictor()
 {
 	byte e;
@@ -223,15 +223,13 @@ active proctype evictor()
 		cur = NOBODY
 	};
 	pte = E;					/* 13 */
-out:	done++
+out:	ended++
 }
-#else
-#define NPROC (NV + 2)
 #endif
 
 active proctype last_round()
 {
-	done == NPROC;
+	ended == NV + 2;
 	d_step {
 		if
 		:: log_ || ((pte & P) && (pte & D)) -> unsaved = false
