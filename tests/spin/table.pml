@@ -9,17 +9,17 @@
  * the table and frees it when every walker is OUT or has acknowledged.  V zaps
  * a leaf meanwhile; it is no vCPU, but it walks, so it has a slot of its own.
  *
- * check: -DNV=2
- * check: -DNV=1 -DEVICT
- * mutant: MUT_NOGRACE I5 -DNV=2		frees the table after the flush
- * mutant: MUT_GRACEFLUSH I5 -DNV=2		grace takes ROOT for safe, as flush_until may
- * mutant: MUT_NOPDEFLUSH I5 -DNV=2		the flush leaves the PDE cache
- * mutant: MUT_NOFLUSH I1,I2,I5 -DNV=2		no flush at all
- * mutant: MUT_KEEPPARENT I1,I2,I3,I5,I7 -DNV=2	the slot above is not Z meanwhile
- * mutant: MUT_READCHILD I1,I2,I3,I5 -DNV=2	children read, not exchanged
- * mutant: MUT_PLAINLINK I1,I2,I5 -DNV=2	3 by a plain store
- * mutant: MUT_NOSPIN I5,I8 -DNV=1 -DEVICT	does not wait for the owner of a child
- * mutant: MUT_NOSLOT I5 -DNV=1 -DEVICT		V walks without a slot
+ * check: -DNV=2 -DNACC=2
+ * check: -DNV=2 -DEVICT
+ * mutant: MUT_NOGRACE I5		frees the table after the flush
+ * mutant: MUT_GRACEFLUSH I5		grace takes ROOT for safe, as flush_until may
+ * mutant: MUT_NOPDEFLUSH I5		the flush leaves the PDE cache
+ * mutant: MUT_NOFLUSH I1,I2,I5		no flush at all
+ * mutant: MUT_KEEPPARENT I1,I2,I3,I5,I7	the slot above is not Z meanwhile
+ * mutant: MUT_READCHILD I1,I2,I3,I5	children read, not exchanged
+ * mutant: MUT_PLAINLINK I1,I2,I5	3 by a plain store
+ * mutant: MUT_NOSPIN I2,I5,I8 -DEVICT	does not wait for the owner of a child
+ * mutant: MUT_NOSLOT I5 -DEVICT		V walks without a slot
  */
 #include "common.h"
 #ifndef NV
@@ -97,15 +97,19 @@ proctype vcpu(byte me)
 		:: w = false
 		:: w = true
 		fi;
-enter:		d_step {
+		if
+		:: state[me] == GUEST -> goto guest
+		:: else -> skip
+		fi;
+enter:		atomic {
 			state[me] = GUEST;
 			if
 			:: acked[me] != gen -> drop(me)
 			:: else -> skip
 			fi
 		};
-		do
-		:: d_step { (tlb[me] & P) && (!w || (tlb[me] & D)) -> touch(frame_of(tlb[me]), w) }; break
+guest:		do
+		:: d_step { (tlb[me] & P) && (!w || (tlb[me] & D)) -> touch(frame_of(tlb[me]), w) }; goto used
 		:: d_step { !((tlb[me] & P) && (!w || (tlb[me] & D))) && pde_cache[me] == E && (par & P) ->
 			pde_cache[me] = par }
 		:: d_step { !((tlb[me] & P) && (!w || (tlb[me] & D))) && pde_cache[me] != E ->
@@ -122,15 +126,11 @@ enter:		d_step {
 		   };
 			if
 			:: ok -> ok = false
-			:: else -> break
+			:: else -> goto root
 			fi
-		:: pde_cache[me] == E && !(par & P) -> break
+		:: pde_cache[me] == E && !(par & P) -> goto root
 		od;
-		if
-		:: d_step { (tlb[me] & P) && (!w || (tlb[me] & D)) }; state[me] = ROOT; goto next
-		:: else -> state[me] = ROOT
-		fi;
-		/* the walk in software */
+root:		state[me] = ROOT;		/* the walk in software */
 		e = par;
 		if
 		:: e == Z -> skip
@@ -186,7 +186,8 @@ enter:		d_step {
 		fi;
 		t = 0; e = 0; f = 0; ok = false;
 		goto enter;
-next:		n++
+used:		w = false;
+		n++
 	od;
 	state[me] = OUT
 }
@@ -221,7 +222,7 @@ active proctype teardown()
 			:: else -> skip
 			fi
 		od;
-		d_step { gen++; g = gen };
+		atomic { gen++; g = gen };
 #ifndef MUT_NOFLUSH
 		flush_wait();
 #endif
@@ -234,6 +235,7 @@ active proctype teardown()
 			}
 		:: else -> skip
 		fi;
+		e = 0; ok = false;
 		par = E;
 #ifndef MUT_NOGRACE
 		PASSED(0, g);
@@ -246,7 +248,8 @@ active proctype teardown()
 #endif
 		tfree[t] = true
 	:: else -> skip
-	fi
+	fi;
+	t = 0; e = 0; g = 0; ok = false
 }
 
 #ifdef EVICT
@@ -284,7 +287,7 @@ active proctype evictor()
 		fi
 	:: else -> skip
 	fi;
-	state[V] = OUT
+	d_step { state[V] = OUT; t = 0; e = 0; ok = false }
 }
 #endif
 
