@@ -200,11 +200,13 @@ $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libpure.a
 	@echo "  FUZZ $<"
 	@clang $(FUZZ_FLAGS) -fsanitize=fuzzer -MMD -MP $< $(B)/fuzz/libpure.a -o $@ -lfdt
 
-.PHONY: fuzz lint test help clean
+.PHONY: fuzz lint spin test help clean
 fuzz: $(FUZZERS) ## run every fuzzer for FUZZ_SECONDS
 	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZERS)
 lint: $(B)/faultline.efi ## sizes, layers, purity, twins; line counts by folder
 	@/usr/bin/python3 tests/lint/lint.py $(PURE)
+spin: ## model check the protocol of the nested tables, with Spin
+	@tests/spin/run $(B)/spin
 test: deps ## everything, both back ends; ends with "N passed, N failed, N skipped"
 	@tools/run-tests
 help: ## this list

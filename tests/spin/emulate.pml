@@ -71,8 +71,7 @@ again:		e = pte;
 					:: else -> busy[f] = false
 					fi
 				}
-			:: else ->	/* no frame until the grace that waits for us is over */
-				atomic { state[me] = GUEST; acked[me] = gen; state[me] = ROOT }
+			:: else -> skip
 			fi;
 			goto again
 		:: e & P ->

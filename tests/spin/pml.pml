@@ -10,6 +10,7 @@
  *
  * check:
  * check: -DSIZE=1
+ * check: -DLATE		exits drain when they come, G neither kicks nor waits: not needed for I14
  * mutant: MUT_NODRAIN I14		no drain at the last exit
  * mutant: MUT_NODFLUSH I14		D cleared, no flush: the CPU does not log again
  * mutant: MUT_NOCLEAR I14		D left set: the CPU does not log again
@@ -86,6 +87,9 @@ proctype vcpu(byte me)
 		:: i = 1
 		fi;
 		do
+#ifdef LATE
+		:: d_step { left[me] < SIZE -> drain(me) }
+#endif
 		:: d_step { TLB(me, i) -> unsaved[i] = true }; break
 		:: d_step { !TLB(me, i) && (dirty[i] || left[me] > 0) ->
 			if
@@ -116,8 +120,12 @@ proctype vcpu(byte me)
 /* A kick exits the guest between two instructions; it enters again. */
 inline kick_drain()
 {
+#ifdef LATE
+	skip
+#else
 	atomic { drain(0) };
 	atomic { drain(1) }
+#endif
 }
 
 inline flush_all()
