@@ -12,6 +12,7 @@
 #include "hv/base.h"
 #include "hv/io.h"
 #include "hv/status.h"
+#include "hv/trace.h"
 #include "mm/addr.h"
 #include "mm/frame_cache.h"
 
@@ -44,6 +45,7 @@ struct cpu {
 	const struct vm *last_vm; /* whose vCPU had the CPU last; only compared */
 	struct vcpu *running;	 /* the vCPU whose turn it is (vcpu_run), or NULL */
 	struct frame_cache frames;
+	struct trace_ring trace; /* of the last exits */
 	void *stack_top;
 	void *virt;		 /* the back end's per-CPU page(s) */
 	uint64_t gdt[5] __aligned(16);

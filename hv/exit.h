@@ -53,7 +53,7 @@ struct hv_exit {
 	union {
 		struct {
 			gpa_t gpa;
-			bool read, write, fetch; /* a read-modify-write may set both */
+			uint8_t access;	  /* NPT_READ, ...; a read-modify-write has two */
 			bool walk;	  /* the guest's own page walk did it, not the access */
 		} npf;
 		struct {

@@ -16,9 +16,6 @@ void exit_dispatch(struct vcpu *v, const struct hv_exit *e);
 /* Length of the exiting instruction: the CPU's word or our decoding; 0: enter again. */
 unsigned exit_insn_len(struct vcpu *v, const struct hv_exit *e);
 
-/* True: resolved by one compare-and-swap (mm/fault_fast.h). */
-bool exit_npf_fast(struct vcpu *v, const struct hv_exit *e);
-
 /* The handlers. */
 void exit_npf(struct vcpu *v, const struct hv_exit *e);
 void exit_io(struct vcpu *v, const struct hv_exit *e);

@@ -32,24 +32,11 @@ static void emulate(struct vcpu *v, const struct hv_exit *e)
 	vm_fail(v, "an instruction that accesses %llx is not emulated: %s", gpa, bytes);
 }
 
-static unsigned access_of(const struct hv_exit *e)
-{
-	return e->npf.fetch ? NPT_EXEC : e->npf.write ? NPT_WRITE : NPT_READ;
-}
-
-bool exit_npf_fast(struct vcpu *v, const struct hv_exit *e)
-{
-	enum fault_fast r = fault_fast(&v->vm->npt, e->npf.gpa, access_of(e));
-
-	v->stats.fast_faults[r]++;
-	return r != FAST_NONE;
-}
-
 void exit_npf(struct vcpu *v, const struct hv_exit *e)
 {
 	unsigned long long gpa = e->npf.gpa.v;
 
-	switch (vm_memory_fault(v->vm, e->npf.gpa, access_of(e))) {
+	switch (vm_memory_fault(v->vm, e->npf.gpa, e->npf.access, &v->walk)) {
 	case FAULT_RESOLVED:
 		break;
 	case FAULT_NOMEM:
@@ -57,7 +44,7 @@ void exit_npf(struct vcpu *v, const struct hv_exit *e)
 			lowmem_pause(v, gpa);
 		break;
 	case FAULT_DEVICE:
-		if (e->npf.fetch)
+		if (e->npf.access & NPT_EXEC)
 			vm_fail(v, "executes at %llx, where it has no memory", gpa);
 		else if (e->npf.walk)
 			vm_fail(v, "has page tables at %llx, where it has no memory", gpa);

@@ -30,7 +30,7 @@ static enum hv_status locate(struct vm *vm, gpa_t gpa, void **p, uint64_t *left)
 	uint64_t off;
 
 	while (!npt_lookup(&vm->npt, gpa, &leaf)) {
-		switch (vm_memory_fault(vm, gpa, NPT_READ)) {
+		switch (vm_memory_fault(vm, gpa, NPT_READ, NULL)) {
 		case FAULT_DEVICE:
 			return HV_FAULT;
 		case FAULT_NOMEM:

@@ -17,7 +17,7 @@
 
 static bool need_ibpb __attribute__((section(".data.ro_after_init")));
 static bool need_l1d_flush __attribute__((section(".data.ro_after_init")));
-static bool need_verw __attribute__((section(".data.ro_after_init")));
+bool speculation_need_verw __attribute__((section(".data.ro_after_init")));
 
 void speculation_init(void)
 {
@@ -32,9 +32,9 @@ void speculation_init(void)
 	if (cpuid(0x80000000, 0).eax >= 0x80000008 && (cpuid(0x80000008, 0).ebx & BIT(12)))
 		need_ibpb = true;
 	need_l1d_flush = (l7.edx & BIT(28)) && !(arch & (ARCH_RDCL_NO | ARCH_SKIP_L1DFL));
-	need_verw = (l7.edx & BIT(10)) && !(arch & ARCH_MDS_NO);
+	speculation_need_verw = (l7.edx & BIT(10)) && !(arch & ARCH_MDS_NO);
 	log_info("speculation: IBPB and L1D flush between VMs %s and %s, VERW before entry %s",
-		 need_ibpb ? "yes" : "no", need_l1d_flush ? "yes" : "no", need_verw ? "yes" : "no");
+		 need_ibpb ? "yes" : "no", need_l1d_flush ? "yes" : "no", speculation_need_verw ? "yes" : "no");
 }
 
 void speculation_switch_vm(void)
@@ -43,12 +43,4 @@ void speculation_switch_vm(void)
 		wrmsr(MSR_PRED_CMD, PRED_CMD_IBPB);
 	if (need_l1d_flush)
 		wrmsr(MSR_FLUSH_CMD, FLUSH_CMD_L1D);
-}
-
-void speculation_before_entry(void)
-{
-	static const uint16_t selector = SEL_DATA;
-
-	if (need_verw)
-		__asm__ volatile("verw %0" : : "m"(selector) : "cc");
 }

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "hv/base.h"
+#include "hv/cpu.h"
 
 /* Boot CPU: finds out what is needed, and logs it. */
 void speculation_init(void);
@@ -17,5 +17,13 @@ void speculation_init(void);
 /* A vCPU of another VM than the last one takes this CPU. */
 void speculation_switch_vm(void);
 
+extern bool speculation_need_verw;
+
 /* Last before every VM entry. */
-void speculation_before_entry(void);
+static inline void speculation_before_entry(void)
+{
+	static const uint16_t selector = SEL_DATA;
+
+	if (speculation_need_verw)
+		__asm__ volatile("verw %0" : : "m"(selector) : "cc");
+}

@@ -14,11 +14,20 @@
 struct trace_entry {
 	uint64_t rip;
 	uint64_t info;	/* the exit's main operand: gpa, port, MSR ... */
-	uint16_t vm, vcpu;
+	uint32_t id;	/* the VM's index in the upper half, the vCPU's in the lower */
 	uint32_t class;	/* enum hv_exit_class */
 };
 
-void trace_exit(unsigned vm, unsigned vcpu, uint32_t class, uint64_t rip, uint64_t info);
+/* One in each struct cpu. */
+struct trace_ring {
+	uint32_t next;
+	struct trace_entry e[TRACE_ENTRIES];
+};
+
+static inline void trace_exit(struct trace_ring *r, struct trace_entry e)
+{
+	r->e[r->next++ % TRACE_ENTRIES] = e;
+}
 
 /* Prints the last exits of CPU @cpu, oldest first, by @say. */
 void trace_print_last(uint32_t cpu, void (*say)(const char *f, ...));

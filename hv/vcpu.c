@@ -15,6 +15,7 @@
 #include "hv/trace.h"
 #include "hv/vcpu_live.h"
 #include "hv/vm.h"
+#include "mm/fault_fast.h"
 #include "mm/frame.h"
 
 #define STUCK_MAX  100000
@@ -45,6 +46,7 @@ enum hv_status vcpu_create(struct vcpu *v, struct vm *vm, unsigned index, struct
 
 	v->vm = vm;
 	v->index = index;
+	v->trace_id = vm->index << 16 | index;
 	v->home = home;
 	v->state = VCPU_PARKED;
 	v->lapic_env = (struct lapic_env){ v, lapic_now, lapic_tsc, (uint32_t)time_tsc_khz() };
@@ -407,11 +409,11 @@ static void make_current(struct vcpu *v)
  * An exit after which the guest stands where it stood, the same again and again:
  * nothing moves any more, and nobody would ever know.
  */
-static void watch_progress(struct vcpu *v, const struct hv_exit *e, uint64_t rip)
+static void count_repeats(struct vcpu *v, const struct hv_exit *e)
 {
-	uint64_t rcx = v->regs.gpr[GPR_RCX];
+	uint64_t rcx = v->regs.gpr[GPR_RCX], rip = v->regs.rip;
 
-	if (v->regs.rip != rip || v->exception.valid || v->state != VCPU_RUNNING ||
+	if (v->exception.valid || v->state != VCPU_RUNNING ||
 	    e->class == EXIT_INTR || e->class == EXIT_TIMER || e->class == EXIT_HOST_NMI ||
 	    e->class == EXIT_IRQ_WINDOW || e->class == EXIT_NMI_WINDOW)
 		return;
@@ -426,6 +428,13 @@ static void watch_progress(struct vcpu *v, const struct hv_exit *e, uint64_t rip
 			hv_exit_class_name(e->class), STUCK_MAX);
 }
 
+static inline void watch_progress(struct vcpu *v, const struct hv_exit *e, uint64_t rip)
+{
+	if (v->regs.rip == rip && v->last_info == e->info2)
+		count_repeats(v, e);
+	v->last_info = e->info2;
+}
+
 /* Exits that change nothing but registers and nested entries: what was planned holds. */
 static bool is_light(const struct hv_exit *e)
 {
@@ -435,16 +444,27 @@ static bool is_light(const struct hv_exit *e)
 /* Straight back into the guest: no event, timer or request has come up since we looked. */
 static bool may_reenter(const struct vcpu *v, const struct cpu *c)
 {
-	return !READ_ONCE(c->need_resched) && !v->touched_device && !v->exception.valid && !v->reinject.valid &&
-	       !c->frames.low && v->state == VCPU_RUNNING;
+	return !READ_ONCE(c->need_resched) && !v->touched_device && !v->exception.valid &&
+	       !v->reinject.valid && !c->frames.low && v->state == VCPU_RUNNING;
 }
 
-static void note_exit(struct vcpu *v, const struct hv_exit *e)
+static void note_exit(struct cpu *c, struct vcpu *v, const struct hv_exit *e)
 {
 	v->stats.exits[e->class]++;
-	trace_exit(v->vm->index, v->index, e->class, v->regs.rip, e->info2 ? e->info2 : e->info1);
+	trace_exit(&c->trace, (struct trace_entry){ v->regs.rip, e->info2 ? e->info2 : e->info1,
+						    v->trace_id, e->class });
 	if (e->vectoring.valid)
 		v->reinject = e->vectoring;
+}
+
+/* The shortest way of a fault; true when one compare-and-swap has resolved it. */
+static bool fault_is_fast(struct vcpu *v, const struct hv_exit *e)
+{
+	enum fault_fast r = fault_fast(&v->vm->npt, e->npf.gpa, e->npf.access, &v->walk,
+				       flush_acked(&v->vm->flush, v->index));
+
+	v->stats.fast_faults[r]++;
+	return r != FAST_NONE;
 }
 
 static void enter(struct vcpu *v, uint64_t slice_end)
@@ -455,20 +475,24 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 
 	if (!virt->has_deadline())
 		apic_timer_arm(tsc);
-	do {
+	for (;;) {
 		speculation_before_entry();
 		virt->run(v, tsc, &e);
-		note_exit(v, &e);
-		if (e.class == EXIT_NPF && exit_npf_fast(v, &e)) {
-			watch_progress(v, &e, v->regs.rip);
+		note_exit(c, v, &e);
+		rip = v->regs.rip;
+		if (e.class == EXIT_NPF && fault_is_fast(v, &e)) {
+			watch_progress(v, &e, rip);
+			if (READ_ONCE(c->need_resched) || v->reinject.valid)
+				break;
 			continue;
 		}
 		if (e.class == EXIT_INTR)
 			irq_window();
-		rip = v->regs.rip;
 		exit_dispatch(v, &e);
 		watch_progress(v, &e, rip);
-	} while (is_light(&e) && may_reenter(v, c));
+		if (!is_light(&e) || !may_reenter(v, c))
+			break;
+	}
 }
 
 /* What other CPUs and our own stock of frames want between two rounds of the guest. */

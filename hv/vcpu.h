@@ -15,6 +15,7 @@
 #include "hv/state.h"
 #include "hv/status.h"
 #include "hv/virt.h"
+#include "mm/npt.h"
 
 struct vm;
 struct cpu;
@@ -62,6 +63,7 @@ struct vcpu {
 	struct cpu *home;
 	struct vcpu *sched_next; /* of the same home, a ring (hv/sched.c) */
 	unsigned index;
+	uint32_t trace_id; /* of VM and vCPU (hv/trace.h) */
 	void *virt; /* the back end's part */
 	enum vcpu_state state, parked_from;
 	struct lapic lapic;
@@ -76,9 +78,11 @@ struct vcpu {
 	struct hv_event reinject;  /* a delivery that an exit interrupted */
 	bool nmi_pending;
 	bool touched_device; /* since the last look at timers and interrupts */
+	struct npt_walk walk; /* where the last nested fault ended */
 	/* The last exit after which the guest had not moved, and how often it came again. */
 	uint64_t stuck_rip, stuck_rcx, stuck_info;
 	uint32_t stuck_repeats;
+	uint64_t last_info;
 	uint32_t msr_warnings;
 	struct vcpu_stats stats;
 	/* any CPU */

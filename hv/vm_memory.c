@@ -54,7 +54,8 @@ static void account(void *ctx, uint64_t bytes)
 	__atomic_add_fetch(&vm->stats.resident, bytes, __ATOMIC_RELAXED);
 }
 
-enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access)
+enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access,
+				  const struct npt_walk *w)
 {
 	const struct fault_env env = {
 		.ctx = vm,
@@ -65,7 +66,8 @@ enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access)
 	};
 	const struct region_map *regions = __atomic_load_n(&vm->regions, __ATOMIC_ACQUIRE);
 
-	return fault_resolve(&vm->npt, regions, gpa, access, vm->config->max_leaf_shift, &env);
+	return fault_resolve(&vm->npt, regions, gpa, access, vm->config->max_leaf_shift, &env,
+			     w);
 }
 
 bool vm_memory_refill(void)

@@ -14,8 +14,9 @@
 /* For @vcpus vCPUs, which need not exist yet. */
 enum hv_status vm_memory_create(struct vm *vm, uint32_t vcpus) __must_check;
 
-/* Resolves a nested fault or an access of ours (NPT_READ, ...) at @gpa. */
-enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access);
+/* Resolves a nested fault, or an access of ours (NPT_READ, ...), at @gpa; @w as fault_resolve(). */
+enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access,
+				  const struct npt_walk *w);
 
 /* After FAULT_NOMEM: fills this CPU's stock of frames.  False: the machine has none. */
 bool vm_memory_refill(void);

@@ -5,6 +5,7 @@
 #include "mm/dirty.h"
 #include "mm/fault_fast.h"
 #include "mm/npt_split.h"
+#include "mm/npte_edge.h"
 
 struct fault {
 	struct npt *npt;
@@ -14,8 +15,16 @@ struct fault {
 	const struct fault_env *env;
 };
 
+static enum hv_status install(const struct fault *f, const struct npt_walk *w, unsigned shift,
+			      uint64_t leaf)
+{
+	if (w->shift != shift)
+		return npt_map(f->npt, GPA(align_down(f->gpa.v, BIT64(shift))), shift, leaf);
+	return npte_cas(f->npt, EDGE_INSTALL, shift, w->e, NPTE_EMPTY, leaf) ? HV_OK : HV_EXIST;
+}
+
 /* One leaf of 2^shift bytes; HV_EXIST means that somebody else was faster, or smaller. */
-static enum hv_status fill(const struct fault *f, unsigned shift)
+static enum hv_status fill(const struct fault *f, const struct npt_walk *w, unsigned shift)
 {
 	/* Under a log, what is only read stays write-protected, unless D bits tell of writes. */
 	bool write = !f->log || f->log->mode != DIRTY_PROTECT || f->access & NPT_WRITE;
@@ -30,8 +39,8 @@ static enum hv_status fill(const struct fault *f, unsigned shift)
 		return st;
 	if (!is_clear)
 		env->clear_frames(env->ctx, hpa, order);
-	st = npt_map(f->npt, GPA(align_down(f->gpa.v, BIT64(shift))), shift,
-		     npte_leaf(f->npt->fmt, hpa, shift, write ? NPT_RWX : NPT_READ | NPT_EXEC, true));
+	st = install(f, w, shift, npte_leaf(f->npt->fmt, hpa, shift,
+					    write ? NPT_RWX : NPT_READ | NPT_EXEC, true));
 	if (st) {
 		env->free_frames(env->ctx, hpa, order);
 		return st;
@@ -43,13 +52,15 @@ static enum hv_status fill(const struct fault *f, unsigned shift)
 }
 
 /* Something is there: a large leaf that the log wants smaller, or what another CPU did. */
-static enum fault_result present(const struct fault *f, uint64_t *e, unsigned shift, uint64_t v)
+static enum fault_result present(const struct fault *f, const struct npt_walk *w)
 {
-	if (f->log && shift > NPT_SHIFT_4K && f->access & NPT_WRITE && !(v & f->npt->fmt->write) &&
-	    npt_split(f->npt, e, shift, v,
-		      f->log->mode != DIRTY_PROTECT && !npte_is_aged(f->npt->fmt, v)) == HV_NOMEM)
+	const struct npt_fmt *fmt = f->npt->fmt;
+
+	if (f->log && w->shift > NPT_SHIFT_4K && f->access & NPT_WRITE && !(w->v & fmt->write) &&
+	    npt_split(f->npt, w->e, w->shift, w->v,
+		      f->log->mode != DIRTY_PROTECT && !npte_is_aged(fmt, w->v)) == HV_NOMEM)
 		return FAULT_NOMEM;
-	fault_fast(f->npt, f->gpa, f->access);
+	fault_fast(f->npt, f->gpa, f->access, &(struct npt_walk){ 0 }, 0);
 	return FAULT_RESOLVED;
 }
 
@@ -63,28 +74,31 @@ static unsigned largest(const struct fault *f, const struct region *r, unsigned 
 
 enum fault_result fault_resolve(struct npt *npt, const struct region_map *regions, gpa_t gpa,
 				unsigned access, unsigned max_leaf_shift,
-				const struct fault_env *env)
+				const struct fault_env *env, const struct npt_walk *start)
 {
 	const struct fault f = { npt, gpa, access, dirty_log_of(npt), env };
 	const struct region *r = region_find(regions, gpa);
+	struct npt_walk w = { 0 };
 	enum hv_status st = HV_OK;
-	unsigned shift, room;
-	uint64_t v, *e;
+	unsigned shift;
 
 	if (!r || r->kind != REGION_RAM)
 		return FAULT_DEVICE;
+	if (start)
+		w = *start;
 	for (shift = largest(&f, r, max_leaf_shift);; shift -= 9) {
 		/* Another CPU may have filled it, or a part of what is around it. */
-		e = npt_find(npt, gpa, &room, &v);
-		if (npte_present(v))
-			return present(&f, e, room, v);
-		if (v != NPTE_EMPTY)
+		if (!start || st)
+			w.e = npt_find(npt, gpa, &w.shift, &w.v);
+		if (npte_present(w.v))
+			return present(&f, &w);
+		if (w.v != NPTE_EMPTY)
 			return FAULT_RESOLVED;
 		if (st && shift < NPT_SHIFT_4K)
 			return st == HV_EXIST ? FAULT_RESOLVED : FAULT_NOMEM;
-		if (shift > room)
-			shift = room;
-		st = fill(&f, shift);
+		if (shift > w.shift)
+			shift = w.shift;
+		st = fill(&f, &w, shift);
 		if (!st)
 			return FAULT_RESOLVED;
 		if (st == HV_RETRY)

@@ -28,6 +28,7 @@ struct fault_env {
 	void (*account)(void *ctx, uint64_t bytes);
 };
 
+/* @w: where fault_fast() ended just now, or NULL. */
 enum fault_result fault_resolve(struct npt *npt, const struct region_map *regions, gpa_t gpa,
 				unsigned access, unsigned max_leaf_shift,
-				const struct fault_env *env);
+				const struct fault_env *env, const struct npt_walk *w);

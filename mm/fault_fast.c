@@ -5,39 +5,46 @@
 #include "mm/dirty.h"
 #include "mm/npte_edge.h"
 
-enum fault_fast fault_fast(const struct npt *n, gpa_t gpa, unsigned access)
+static enum fault_fast swap(const struct npt *n, enum npte_edge edge, const struct npt_walk *w,
+			    uint64_t new, struct dirty_log *log, gpa_t gpa)
+{
+	if (!npte_cas(n, edge, w->shift, w->e, w->v, new))
+		return FAST_SPURIOUS;
+	/* Only now, or the harvester could take the bit and leave the permission. */
+	if (log)
+		dirty_mark(log, gpa);
+	return edge == EDGE_GRANT ? FAST_WRITE : FAST_ACCESS;
+}
+
+static enum fault_fast unage(const struct npt *n, const struct npt_walk *w, gpa_t gpa, bool write)
+{
+	struct dirty_log *log = dirty_log_of(n);
+
+	if (write && (!(w->v & NPTE_MW) || (log && w->shift > NPT_SHIFT_4K)))
+		return FAST_NONE;
+	return swap(n, EDGE_UNAGE, w, npte_unaged(n->fmt, w->v, (w->v & NPTE_MW) && (!log || write)),
+		    write ? log : NULL, gpa);
+}
+
+enum fault_fast fault_fast(const struct npt *n, gpa_t gpa, unsigned access, struct npt_walk *w,
+			   uint64_t gen)
 {
 	const struct npt_fmt *f = n->fmt;
-	struct dirty_log *log = dirty_log_of(n);
-	enum fault_fast result;
-	uint64_t v, new, *e;
-	unsigned shift;
+	bool write = access & NPT_WRITE;
+	struct dirty_log *log;
 
 	if (gpa.v >> NPT_GPA_BITS)
 		return FAST_NONE;
-	e = npt_find(n, gpa, &shift, &v);
-	if (!npte_present(v) || access & ~(npte_perms(f, v) | NPT_WRITE))
+	npt_walk(n, w, gpa, gen);
+	if (!npte_present(w->v) || ((access & NPT_EXEC) && !(npte_perms(f, w->v) & NPT_EXEC)))
 		return FAST_NONE;
-	if (access & NPT_WRITE) {
-		if (v & f->write)
-			return FAST_SPURIOUS;
-		/* A large leaf under a log is split first. */
-		if (!(v & NPTE_MW) || (log && shift > NPT_SHIFT_4K))
-			return FAST_NONE;
-	}
-	if (npte_is_aged(f, v)) {
-		new = npte_unaged(f, v, (v & NPTE_MW) && (!log || access & NPT_WRITE));
-		result = FAST_ACCESS;
-	} else if (access & NPT_WRITE) {
-		new = v | f->write;
-		result = FAST_WRITE;
-	} else {
+	if (npte_is_aged(f, w->v))
+		return unage(n, w, gpa, write);
+	if (!write || (w->v & f->write))
 		return FAST_SPURIOUS;
-	}
-	if (!npte_cas(n, result == FAST_ACCESS ? EDGE_UNAGE : EDGE_GRANT, shift, e, v, new))
-		return FAST_SPURIOUS;
-	/* Only now, or the harvester could take the bit and leave the permission. */
-	if (log && access & NPT_WRITE)
-		dirty_mark(log, gpa);
-	return result;
+	log = dirty_log_of(n);
+	/* A large leaf under a log is split first. */
+	if (!(w->v & NPTE_MW) || (log && w->shift > NPT_SHIFT_4K))
+		return FAST_NONE;
+	return swap(n, EDGE_GRANT, w, w->v | f->write, log, gpa);
 }

@@ -18,4 +18,6 @@ enum fault_fast {
 	FAST_SPURIOUS, /* allowed already, or changed under our hands: enter again */
 };
 
-enum fault_fast fault_fast(const struct npt *n, gpa_t gpa, unsigned access);
+/* @w: the vCPU's own; @gen: the generation that it has acknowledged.  *w tells where it ended. */
+enum fault_fast fault_fast(const struct npt *n, gpa_t gpa, unsigned access, struct npt_walk *w,
+			   uint64_t gen);

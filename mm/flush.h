@@ -73,6 +73,12 @@ static inline bool flush_enter(struct flush *f, uint32_t slot)
 	return true;
 }
 
+/* The generation that @slot has acknowledged; by its vCPU. */
+static inline uint64_t flush_acked(const struct flush *f, uint32_t slot)
+{
+	return f->slot[slot].acked;
+}
+
 /* First after exit (FLUSH_ROOT), or when the vCPU gives up its CPU (FLUSH_OUT). */
 static inline void flush_leave(struct flush *f, uint32_t slot, enum flush_state to)
 {

@@ -53,22 +53,6 @@ enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf)
 		       HV_EXIST;
 }
 
-uint64_t *npt_find(const struct npt *n, gpa_t gpa, unsigned *shift, uint64_t *value)
-{
-	uint64_t *t = n->root;
-
-	for (unsigned s = NPT_ROOT_SHIFT;; s -= 9) {
-		uint64_t *e = &t[npt_index(gpa, s)], v = npt_load(e);
-
-		if (!npte_present(v) || npte_is_leaf(n->fmt, v, s)) {
-			*shift = s;
-			*value = v;
-			return e;
-		}
-		t = npt_table_of(n, v);
-	}
-}
-
 uint64_t *npt_parent(const struct npt *n, gpa_t gpa, uint64_t *value)
 {
 	uint64_t *t = n->root;

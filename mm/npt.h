@@ -97,7 +97,46 @@ void npt_destroy(struct npt *n, npt_leaf_fn fn, void *arg);
 enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf) __must_check;
 
 /* The entry that a walk to @gpa (below 2^48) ends at: a leaf, empty or frozen. */
-uint64_t *npt_find(const struct npt *n, gpa_t gpa, unsigned *shift, uint64_t *value);
+static inline uint64_t *npt_find(const struct npt *n, gpa_t gpa, unsigned *shift, uint64_t *value)
+{
+	const uint64_t addr = n->fmt->addr, table = NPTE_SW_P | n->fmt->large;
+	const uint64_t offset = n->env->offset;
+	uint64_t *e = &n->root[npt_index(gpa, NPT_ROOT_SHIFT)], v = npt_load(e);
+	unsigned s = NPT_ROOT_SHIFT;
+
+	while (s > NPT_SHIFT_4K && (v & table) == NPTE_SW_P) {
+		s -= 9;
+		e = (uint64_t *)((v & addr) + offset) + npt_index(gpa, s);
+		v = npt_load(e);
+	}
+	*shift = s;
+	*value = v;
+	return e;
+}
+
+/*
+ * Where the last fault of a vCPU ended, and the lowest table there, which spares
+ * the walk to its neighbours.  The table is good for as long as the vCPU has
+ * acknowledged no newer flush generation: only that could release it.
+ */
+struct npt_walk {
+	uint64_t *e, v;
+	unsigned shift;
+	uint64_t *table, span, gen;
+};
+
+static inline void npt_walk(const struct npt *n, struct npt_walk *w, gpa_t gpa, uint64_t gen)
+{
+	if (w->table && w->span == gpa.v >> NPT_SHIFT_2M && w->gen == gen) {
+		w->e = &w->table[npt_index(gpa, NPT_SHIFT_4K)];
+		w->v = npt_load(w->e);
+		return;
+	}
+	w->e = npt_find(n, gpa, &w->shift, &w->v);
+	w->table = w->shift == NPT_SHIFT_4K ? w->e - npt_index(gpa, NPT_SHIFT_4K) : NULL;
+	w->span = gpa.v >> NPT_SHIFT_2M;
+	w->gen = gen;
+}
 
 /* The entry of the page directory that points to the lowest table of @gpa, or NULL. */
 uint64_t *npt_parent(const struct npt *n, gpa_t gpa, uint64_t *value);

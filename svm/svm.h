@@ -28,6 +28,7 @@ struct svm_vcpu {
 struct svm_cpu {
 	void *hsave;
 	void *host_vmcb;
+	uint64_t host_vmcb_pa;
 	uint64_t asid_generation;
 	uint32_t next_asid;
 };
@@ -53,8 +54,8 @@ void svm_inject_after_exit(struct vcpu *v, struct hv_exit *e);
 
 /* svm_flush.c: ASIDs of the calling CPU. */
 void svm_flush_cpu_init(struct svm_cpu *c);
-/* Before entry: gives the vCPU a valid ASID here and honours an owed flush. */
-void svm_flush_before_entry(struct vcpu *v, bool owed);
+/* Before entry, when the ASID is old or a flush is owed: a valid ASID, and the flush. */
+void svm_flush_now(struct vcpu *v, bool owed);
 /* Entry failed: whether the flush that it was to do has happened, nobody knows. */
 void svm_flush_lost(struct vcpu *v);
 

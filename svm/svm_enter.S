@@ -21,8 +21,6 @@ svm_enter:
 	push	%rdi
 	clgi
 	sti
-	mov	%rdx, %rax
-	vmsave
 	mov	%rsi, %rax
 	vmload
 	load_guest

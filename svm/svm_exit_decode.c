@@ -3,9 +3,6 @@
 #include "svm/svm_exit_decode.h"
 
 /* EXITINFO1 of #NPF (APM 2 15.25.6) */
-#define NPF_WRITE BIT64(1)
-#define NPF_FETCH BIT64(4)
-#define NPF_WALK  BIT64(33)
 
 /* EXITINFO1 of IOIO (APM 2 15.10.2) */
 #define IOIO_IN	 BIT64(0)
@@ -89,31 +86,22 @@ static void decode_io(const struct vmcb_control *c, struct hv_exit *e)
 	e->io.next_rip = c->exitinfo2;
 }
 
-static void decode_npf(const struct vmcb_control *c, struct hv_exit *e)
-{
-	e->npf.gpa = GPA(c->exitinfo2);
-	e->npf.write = c->exitinfo1 & NPF_WRITE;
-	e->npf.fetch = c->exitinfo1 & NPF_FETCH;
-	e->npf.read = !e->npf.write && !e->npf.fetch;
-	e->npf.walk = c->exitinfo1 & NPF_WALK;
-}
-
 void svm_exit_decode(const struct vmcb *vmcb, bool nrip_save, struct hv_exit *e)
 {
 	const struct vmcb_control *c = &vmcb->control;
 	uint32_t code = (uint32_t)c->exitcode;
 
-	memset(e, 0, sizeof(*e));
-	e->class = class_of(code, c->exitinfo1);
 	e->reason = code;
 	e->info1 = c->exitinfo1;
 	e->info2 = c->exitinfo2;
-	decode_vectoring(c->exitintinfo, &e->vectoring);
+	e->insn_len = 0;
+	e->vectoring.valid = false;
+	e->class = class_of(code, c->exitinfo1);
 	if (nrip_save && c->nrip > vmcb->save.rip && c->nrip - vmcb->save.rip <= 15)
 		e->insn_len = (uint8_t)(c->nrip - vmcb->save.rip);
 	switch (e->class) {
 	case EXIT_NPF:
-		decode_npf(c, e);
+		svm_exit_decode_npf(c, e);
 		break;
 	case EXIT_IO:
 		decode_io(c, e);
@@ -129,4 +117,6 @@ void svm_exit_decode(const struct vmcb *vmcb, bool nrip_save, struct hv_exit *e)
 	default:
 		break;
 	}
+	if (c->exitintinfo & SVM_EVENT_VALID)
+		decode_vectoring(c->exitintinfo, &e->vectoring);
 }

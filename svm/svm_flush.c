@@ -33,7 +33,7 @@ void svm_flush_lost(struct vcpu *v)
 	svm_of(v)->asid_generation = 0;
 }
 
-void svm_flush_before_entry(struct vcpu *v, bool owed)
+void svm_flush_now(struct vcpu *v, bool owed)
 {
 	struct svm_cpu *c = v->home->virt;
 	struct svm_vcpu *s = svm_of(v);

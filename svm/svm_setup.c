@@ -97,10 +97,13 @@ static enum hv_status svm_cpu_enable(struct cpu *c)
 		return HV_NOMEM;
 	if (rdmsr(MSR_VM_CR) & VM_CR_SVMDIS)
 		return HV_NOTSUP;
+	s->host_vmcb_pa = ptr_to_hpa(s->host_vmcb).v;
 	svm_flush_cpu_init(s);
 	c->virt = s;
 	wrmsr(MSR_EFER, rdmsr(MSR_EFER) | EFER_SVME);
 	wrmsr(MSR_VM_HSAVE_PA, ptr_to_hpa(s->hsave).v);
+	/* What VMLOAD brings back after each exit never changes: FS, GS, TR, LDTR and their MSRs. */
+	__asm__ volatile("vmsave %%rax" : : "a"(s->host_vmcb_pa) : "memory");
 	return HV_OK;
 }
 
@@ -190,6 +193,7 @@ static void svm_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 	struct svm_vcpu *s = svm_of(v);
 	struct svm_cpu *c = v->home->virt;
 	struct vmcb_save *save = &s->vmcb->save;
+	bool owed;
 
 	(void)deadline; /* no timer of its own: the APIC's interrupt ends the run */
 	save->rax = v->regs.gpr[GPR_RAX];
@@ -198,15 +202,24 @@ static void svm_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 	save->rflags = v->regs.rflags;
 	save->g_pat = v->msrs.pat;
 	s->vmcb->control.tsc_offset = v->tsc_offset;
-	svm_flush_before_entry(v, flush_enter(&v->vm->flush, v->index));
+	owed = flush_enter(&v->vm->flush, v->index);
+	s->vmcb->control.tlb_control = TLB_FLUSH_NONE;
+	if (owed || s->paging_changed || s->asid_generation != c->asid_generation)
+		svm_flush_now(v, owed);
 	audit_enter(&v->vm->flush.audit, v->index);
-	svm_enter(&v->regs, s->vmcb_pa, ptr_to_hpa(c->host_vmcb).v);
+	svm_enter(&v->regs, s->vmcb_pa, c->host_vmcb_pa);
 	audit_leave(&v->vm->flush.audit, v->index);
 	flush_leave(&v->vm->flush, v->index, FLUSH_ROOT);
 	v->regs.gpr[GPR_RAX] = save->rax;
 	v->regs.gpr[GPR_RSP] = save->rsp;
 	v->regs.rip = save->rip;
 	v->regs.rflags = save->rflags;
+	if (s->vmcb->control.exitcode == SVM_EXIT_NPF && !s->iret_seen &&
+	    !(s->vmcb->control.exitintinfo & SVM_EVENT_VALID)) {
+		svm_exit_decode_npf(&s->vmcb->control, e);
+		s->vmcb->control.eventinj = 0;
+		return;
+	}
 	svm_exit_decode(s->vmcb, svm_caps.nrip_save, e);
 	if (e->class == EXIT_ENTRY_FAILED)
 		svm_flush_lost(v);

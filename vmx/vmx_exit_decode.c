@@ -2,6 +2,8 @@
 /* vmx_exit_decode: raw values of a VM exit turned into struct hv_exit.  Pure. */
 #include "vmx/vmx_exit_decode.h"
 
+#include "mm/npte.h"
+
 #define BASIC_REASON(r) ((r)&0xffff)
 
 /* Exit qualification of EPT violations (SDM 3C table 28-7); bits above 12 vary by CPU. */
@@ -172,10 +174,8 @@ static void decode_npf(const struct vmx_raw_exit *raw, struct hv_exit *e)
 	uint64_t q = raw->qualification;
 
 	e->npf.gpa = GPA(raw->gpa);
-	e->npf.write = q & EPT_WRITE;
-	e->npf.fetch = q & EPT_FETCH;
 	/* A read-modify-write need not set the read bit, and none of the three is a read too. */
-	e->npf.read = (q & EPT_READ) || !(e->npf.write || e->npf.fetch);
+	e->npf.access = q & NPT_RWX ? q & NPT_RWX : NPT_READ;
 	e->npf.walk = (q & EPT_LINEAR_VALID) && !(q & EPT_TRANSLATED);
 }
 

@@ -18,7 +18,7 @@ static void check(const struct hv_exit *e)
 	HV_ASSERT((unsigned)e->class < EXIT_CLASS_COUNT);
 	HV_ASSERT(e->vectoring.type < 8);
 	if (e->class == EXIT_NPF)
-		HV_ASSERT(e->npf.read || e->npf.write || e->npf.fetch);
+		HV_ASSERT(e->npf.access && e->npf.access <= 7);
 	if (e->class == EXIT_EXCEPTION)
 		HV_ASSERT(e->exception.type < 8);
 }

@@ -83,7 +83,7 @@ static void begin(void)
 
 static enum fault_result resolve(uint64_t gpa, unsigned max_shift)
 {
-	return fault_resolve(&n, &regions, GPA(gpa), NPT_READ, max_shift, &env);
+	return fault_resolve(&n, &regions, GPA(gpa), NPT_READ, max_shift, &env, NULL);
 }
 
 static void assert_leaf(uint64_t gpa, unsigned shift)
@@ -313,7 +313,7 @@ static void fills_under_a_log(void **s)
 		assert_int_equal(resolve(0x40200000, 30), FAULT_RESOLVED);
 		assert_int_equal(state_at(0x40200000, 12), mode == DIRTY_PROTECT ? NPTE_RL : NPTE_WC);
 		assert_false(logged(0x40200000));
-		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40201000), NPT_WRITE, 30, &env),
+		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40201000), NPT_WRITE, 30, &env, NULL),
 				 FAULT_RESOLVED);
 		assert_int_equal(state_at(0x40201000, 12), NPTE_WC);
 		assert_true(logged(0x40201000));
@@ -335,12 +335,12 @@ static void splits_large_leaves_under_a_log(void **s)
 		*e = v & ~n.fmt->write;
 		with_log(&log, mode);
 		fake_npt.left = 0;
-		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40205000), NPT_WRITE, 30, &env),
+		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40205000), NPT_WRITE, 30, &env, NULL),
 				 FAULT_NOMEM);
 		/* The old mapping is intact. */
 		assert_int_equal(state_at(0x40205000, 21), NPTE_RL);
 		fake_npt.left = -1;
-		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40205000), NPT_WRITE, 30, &env),
+		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40205000), NPT_WRITE, 30, &env, NULL),
 				 FAULT_RESOLVED);
 		assert_int_equal(state_at(0x40205000, 12), NPTE_WC);
 		assert_int_equal(state_at(0x40206000, 12), mode == DIRTY_PROTECT ? NPTE_RL : NPTE_WC);

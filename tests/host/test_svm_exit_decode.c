@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "mm/npte.h"
 #include "svm/svm_exit_decode.h"
 
 static struct vmcb vmcb;
@@ -94,9 +95,9 @@ static void decodes_nested_faults(void **state)
 		struct hv_exit e = decode(0x400, cases[i].info1, 0xfee000b0);
 
 		assert_int_equal(e.npf.gpa.v, 0xfee000b0);
-		assert_int_equal(e.npf.read, cases[i].read);
-		assert_int_equal(e.npf.write, cases[i].write);
-		assert_int_equal(e.npf.fetch, cases[i].fetch);
+		assert_int_equal(!!(e.npf.access & NPT_READ), cases[i].read);
+		assert_int_equal(!!(e.npf.access & NPT_WRITE), cases[i].write);
+		assert_int_equal(!!(e.npf.access & NPT_EXEC), cases[i].fetch);
 		assert_int_equal(e.npf.walk, cases[i].walk);
 	}
 }

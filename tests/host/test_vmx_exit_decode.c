@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "mm/npte.h"
 #include "vmx/vmx_exit_decode.h"
 
 static struct hv_exit decode(struct vmx_raw_exit raw)
@@ -144,9 +145,9 @@ static void decodes_ept_violations(void **state)
 		assert_int_equal(e.class, EXIT_NPF);
 		assert_int_equal(e.npf.gpa.v, 0x1234567890);
 		assert_int_equal(e.info2, 0x1234567890);
-		assert_int_equal(e.npf.read, cases[i].read);
-		assert_int_equal(e.npf.write, cases[i].write);
-		assert_int_equal(e.npf.fetch, cases[i].fetch);
+		assert_int_equal(!!(e.npf.access & NPT_READ), cases[i].read);
+		assert_int_equal(!!(e.npf.access & NPT_WRITE), cases[i].write);
+		assert_int_equal(!!(e.npf.access & NPT_EXEC), cases[i].fetch);
 		assert_int_equal(e.npf.walk, cases[i].walk);
 	}
 	assert_int_equal(DECODE(.reason = 49, .gpa = 0x3000).npf.gpa.v, 0x3000);
