@@ -2,8 +2,8 @@
 /* exits: one instruction, one exit, nothing done about it. */
 #include "bench/guest/bench.h"
 
-#define EVENTS	   8192
-#define FREE_PORT  0x9990
+#define EVENTS	     8192
+#define FREE_PORT    0x9990
 #define NO_SUCH_CALL 0x7fff0000
 
 static void loop_cpuid(unsigned first, unsigned count)
@@ -47,8 +47,8 @@ void bench_exit_hypercall(void)
 {
 	bool intel = cpuid(0, 0).ecx == 0x6c65746e; /* "ntel" */
 
-	row("exit.hypercall", "", measure(intel ? loop_vmcall : loop_vmmcall, nothing, EVENTS), EVENTS,
-	    "insn");
+	row("exit.hypercall", "", measure(intel ? loop_vmcall : loop_vmmcall, nothing, EVENTS),
+	    EVENTS, "insn");
 }
 
 void bench_exit_pio(void)

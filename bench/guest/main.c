@@ -8,17 +8,17 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } rows[] = {
-	{ "exit.cpuid", bench_exit_cpuid },
-	{ "exit.hypercall", bench_exit_hypercall },
-	{ "exit.pio", bench_exit_pio },
+	{"exit.cpuid", bench_exit_cpuid},
+	{"exit.hypercall", bench_exit_hypercall},
+	{"exit.pio", bench_exit_pio},
 	/* These need memory that is fresh. */
-	{ "fault.demand4k", bench_demand4k },
-	{ "fault.demand2m", bench_demand2m },
-	{ "fault.wp", bench_wp },
-	{ "fault.access", bench_access },
-	{ "log.4k", bench_log4k },
-	{ "log.2m", bench_log2m },
-	{ "vm.teardown", bench_teardown },
+	{"fault.demand4k", bench_demand4k},
+	{"fault.demand2m", bench_demand2m},
+	{"fault.wp", bench_wp},
+	{"fault.access", bench_access},
+	{"log.4k", bench_log4k},
+	{"log.2m", bench_log2m},
+	{"vm.teardown", bench_teardown},
 };
 
 void guest_main(uint32_t magic, uint32_t info)

@@ -8,7 +8,8 @@
  * A NOP that nothing else uses: the plugin of bench/plugin looks for it.  The
  * last byte of the address is 1 for begin, 0 for end.
  */
-#define MARK(n) __asm__ volatile(".byte 0x0f, 0x1f, 0x80; .long 0x464c4d00 + %c0" : : "i"(n) : "memory")
+#define MARK(n)                                                                                    \
+	__asm__ volatile(".byte 0x0f, 0x1f, 0x80; .long 0x464c4d00 + %c0" : : "i"(n) : "memory")
 
 static const char *backend;
 static unsigned vcpus, sections, share;
@@ -74,7 +75,7 @@ static uint64_t section(bench_fn fn)
 
 struct cost measure(bench_fn fn, bench_fn empty, unsigned events)
 {
-	struct cost c = { .section = sections };
+	struct cost c = {.section = sections};
 	uint64_t full;
 
 	share = events / vcpus;

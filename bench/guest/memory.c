@@ -67,8 +67,14 @@ int64_t hypercall(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	if (intel < 0)
 		intel = cpuid(0, 0).ecx == 0x6c65746e; /* "ntel" */
 	if (intel)
-		__asm__ volatile("vmcall" : "+a"(r), "+b"(a), "+c"(b), "+d"(c), "+S"(d) : : "memory");
+		__asm__ volatile("vmcall"
+				 : "+a"(r), "+b"(a), "+c"(b), "+d"(c), "+S"(d)
+				 :
+				 : "memory");
 	else
-		__asm__ volatile("vmmcall" : "+a"(r), "+b"(a), "+c"(b), "+d"(c), "+S"(d) : : "memory");
+		__asm__ volatile("vmmcall"
+				 : "+a"(r), "+b"(a), "+c"(b), "+d"(c), "+S"(d)
+				 :
+				 : "memory");
 	return (int64_t)r;
 }

@@ -18,7 +18,7 @@
 #define CPUS  64
 #define SLOTS (1u << 22)
 
-static const uint8_t mark_bytes[] = { 0x0f, 0x1f, 0x80, 0, 0x4d, 0x4c, 0x46 };
+static const uint8_t mark_bytes[] = {0x0f, 0x1f, 0x80, 0, 0x4d, 0x4c, 0x46};
 
 struct counter {
 	uint64_t address;
@@ -113,11 +113,12 @@ static void translated(plugin_id id, struct qemu_plugin_tb *tb)
 		uint8_t n;
 
 		if (is_mark(insn, &n))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, n ? begin : end, PLUGIN_NO_REGS,
-							       NULL);
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, n ? begin : end,
+							       PLUGIN_NO_REGS, NULL);
 		else
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, count, PLUGIN_NO_REGS,
-							       counter_of(qemu_plugin_insn_vaddr(insn)));
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, count, PLUGIN_NO_REGS,
+				counter_of(qemu_plugin_insn_vaddr(insn)));
 	}
 }
 
