@@ -38,12 +38,11 @@ void exit_dispatch(struct vcpu *v, const struct hv_exit *e)
 unsigned exit_insn_len(struct vcpu *v, const struct hv_exit *e)
 {
 	struct guest_virt g;
-	struct insn in;
 
 	if (e->insn_len)
 		return e->insn_len;
 	guest_virt_init(&g, v);
-	return guest_virt_fetch(&g, &in) ? 0 : in.len;
+	return guest_virt_insn_len(&g);
 }
 
 /*

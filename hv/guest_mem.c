@@ -125,6 +125,30 @@ enum hv_status guest_mem_cmpxchg(struct vm *vm, gpa_t gpa, unsigned size, uint64
 	return HV_OK;
 }
 
+bool guest_mem_word(struct vm *vm, gpa_t gpa, uint64_t value, uint64_t mask,
+		    struct guest_mem_word *w)
+{
+	struct npt_leaf leaf;
+
+	if (gpa.v % PAGE_SIZE > PAGE_SIZE - sizeof(*w->at) || !npt_lookup(&vm->npt, gpa, &leaf))
+		return false;
+	w->at = (const uint64_t *)((char *)hpa_to_ptr(leaf.hpa) + (gpa.v & (BIT64(leaf.shift) - 1)));
+	w->value = value;
+	w->mask = mask;
+	return true;
+}
+
+bool guest_mem_words_are(const struct guest_mem_word *w, unsigned n)
+{
+	uint64_t differ = 0;
+
+	open_door();
+	for (unsigned i = 0; i < n; i++)
+		differ |= (READ_ONCE(*w[i].at) & w[i].mask) ^ w[i].value;
+	close_door();
+	return !differ;
+}
+
 void guest_mem_copy_frame(hpa_t to, hpa_t from)
 {
 	open_door();

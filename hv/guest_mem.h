@@ -22,6 +22,18 @@ enum hv_status guest_mem_write(struct vm *vm, gpa_t gpa, const void *src, size_t
 enum hv_status guest_mem_cmpxchg(struct vm *vm, gpa_t gpa, unsigned size, uint64_t old,
 				 uint64_t new, uint64_t *seen) __must_check;
 
+/* A word of guest memory that has been seen; good until the next flush generation. */
+struct guest_mem_word {
+	const uint64_t *at;
+	uint64_t value, mask;
+};
+
+/* False: @gpa is not mapped, or its 8 bytes cross a page. */
+bool guest_mem_word(struct vm *vm, gpa_t gpa, uint64_t value, uint64_t mask,
+		    struct guest_mem_word *w);
+/* Whether all of them still are what they were. */
+bool guest_mem_words_are(const struct guest_mem_word *w, unsigned n);
+
 /* Copies 4 KiB between frames of the guest pool. */
 void guest_mem_copy_frame(hpa_t to, hpa_t from);
 

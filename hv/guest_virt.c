@@ -10,9 +10,13 @@
 static enum hv_status read_entry(void *ctx, gpa_t gpa, unsigned size, uint64_t *entry)
 {
 	struct guest_virt *g = ctx;
+	enum hv_status st;
 
 	*entry = 0;
-	return guest_mem_read(g->v->vm, gpa, entry, size);
+	st = guest_mem_read(g->v->vm, gpa, entry, size);
+	if (!st && g->noting)
+		insn_cache_note(g->v, gpa, size, *entry);
+	return st;
 }
 
 static enum hv_status exchange_entry(void *ctx, gpa_t gpa, unsigned size, uint64_t old,
@@ -169,6 +173,7 @@ static enum insn_result virt_write(void *ctx, uint64_t linear, unsigned size, ui
 void guest_virt_init(struct guest_virt *g, struct vcpu *v)
 {
 	g->v = v;
+	g->noting = false;
 	virt->get_sregs(v, &g->sregs);
 	g->env = (struct insn_env){ .ctx = g, .read = virt_read, .write = virt_write };
 }
@@ -184,15 +189,20 @@ static enum insn_mode mode_of(const struct hv_sregs *s)
 	return cs & SEG_ATTR_DB ? INSN_32 : INSN_16;
 }
 
+static uint64_t linear_rip(const struct guest_virt *g)
+{
+	uint64_t rip = g->v->regs.rip;
+
+	return mode_of(&g->sregs) == INSN_64 ? rip : (uint32_t)(rip + g->sregs.seg[SEG_CS].base);
+}
+
 /* Up to @max bytes at RIP; *len is what could be had before a fault. */
 static enum hv_status fetch_bytes(struct guest_virt *g, uint8_t *buf, size_t max, size_t *len)
 {
-	uint64_t linear = g->v->regs.rip;
+	uint64_t linear = linear_rip(g);
 	struct gwalk_result r;
 	enum hv_status st;
 
-	if (mode_of(&g->sregs) != INSN_64)
-		linear = (uint32_t)(linear + g->sregs.seg[SEG_CS].base);
 	for (*len = 0; *len < max;) {
 		size_t n;
 
@@ -216,6 +226,22 @@ enum hv_status guest_virt_fetch(struct guest_virt *g, struct insn *in)
 
 	st = fetch_bytes(g, bytes, sizeof(bytes), &len);
 	return st ? st : insn_decode(bytes, len, mode_of(&g->sregs), in);
+}
+
+unsigned guest_virt_insn_len(struct guest_virt *g)
+{
+	struct gwalk_result r;
+	struct insn in;
+
+	if (guest_virt_fetch(g, &in))
+		return 0;
+	/* Once more, now that accessed bits are set, for what the next exit will find. */
+	insn_cache_begin(g->v);
+	g->noting = true;
+	if (!translate(g, linear_rip(g), GWALK_FETCH, &r))
+		insn_cache_end(g->v, &g->sregs, r.gpa, in.len);
+	g->noting = false;
+	return in.len;
 }
 
 void guest_virt_bytes(struct guest_virt *g, char *text, size_t size)

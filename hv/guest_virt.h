@@ -14,6 +14,7 @@ struct guest_virt {
 	struct vcpu *v;
 	struct hv_sregs sregs;
 	struct insn_env env;
+	bool noting; /* page-table entries go into the vCPU's insn_cache */
 };
 
 void guest_virt_init(struct guest_virt *g, struct vcpu *v);
@@ -24,6 +25,9 @@ void guest_virt_init(struct guest_virt *g, struct vcpu *v);
  * HV_FAULT: it is not in RAM.
  */
 enum hv_status guest_virt_fetch(struct guest_virt *g, struct insn *in) __must_check;
+
+/* The length of the instruction at RIP, which the next exit there need not decode; 0 as above. */
+unsigned guest_virt_insn_len(struct guest_virt *g);
 
 /* @in for the trace and for refusals: up to 15 bytes at RIP in hex. */
 void guest_virt_bytes(struct guest_virt *g, char *text, size_t size);

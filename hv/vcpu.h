@@ -11,6 +11,7 @@
 #include "hv/base.h"
 #include "hv/dev/lapic.h"
 #include "hv/exit.h"
+#include "hv/insn_cache.h"
 #include "hv/mtrr.h"
 #include "hv/state.h"
 #include "hv/status.h"
@@ -78,6 +79,7 @@ struct vcpu {
 	struct hv_event reinject;  /* a delivery that an exit interrupted */
 	bool nmi_pending;
 	bool touched_device; /* since the last look at timers and interrupts */
+	struct insn_cache insn_cache;
 	struct npt_walk walk; /* where the last nested fault ended */
 	/* The last exit after which the guest had not moved, and how often it came again. */
 	uint64_t stuck_rip, stuck_rcx, stuck_info;

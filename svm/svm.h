@@ -40,6 +40,14 @@ static inline struct svm_vcpu *svm_of(struct vcpu *v)
 	return v->virt;
 }
 
+/* Bits 11:8 of the packed attributes are bits 15:12 of the neutral ones. */
+static inline uint32_t svm_seg_attr(const struct vmcb_seg *s)
+{
+	uint32_t attr = (s->attrib & 0xffu) | (uint32_t)(s->attrib & 0xf00u) << 4;
+
+	return attr & SEG_ATTR_P ? attr : attr | SEG_ATTR_UNUSABLE;
+}
+
 /* svm_state.c */
 void svm_get_sregs(struct vcpu *v, struct hv_sregs *s);
 void svm_set_sregs(struct vcpu *v, const struct hv_sregs *s);

@@ -188,6 +188,15 @@ static void svm_vcpu_put(struct vcpu *v)
 	v->msrs.sysenter_eip = s->sysenter_eip;
 }
 
+/* Without nRIP: what the last exit at this place found out; 0: it has to be decoded. */
+static uint8_t known_length(const struct vcpu *v, const struct vmcb_save *s)
+{
+	const struct insn_cache_key k = { s->rip, s->cs.base, s->cr0, s->cr3, s->cr4,
+					  s->efer & ~EFER_SVME, svm_seg_attr(&s->cs) };
+
+	return (uint8_t)insn_cache_len(v, &k);
+}
+
 static void svm_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 {
 	struct svm_vcpu *s = svm_of(v);
@@ -221,6 +230,8 @@ static void svm_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 		return;
 	}
 	svm_exit_decode(s->vmcb, svm_caps.nrip_save, e);
+	if (!svm_caps.nrip_save)
+		e->insn_len = known_length(v, &s->vmcb->save);
 	if (e->class == EXIT_ENTRY_FAILED)
 		svm_flush_lost(v);
 	svm_inject_after_exit(v, e);

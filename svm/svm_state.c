@@ -5,13 +5,10 @@
  */
 #include "svm/svm.h"
 
-/* Bits 11:8 of the packed attributes are bits 15:12 of the neutral ones. */
 static void get_seg(const struct vmcb_seg *s, struct hv_segment *o)
 {
 	o->selector = s->selector;
-	o->attr = (s->attrib & 0xffu) | (uint32_t)(s->attrib & 0xf00u) << 4;
-	if (!(o->attr & SEG_ATTR_P))
-		o->attr |= SEG_ATTR_UNUSABLE;
+	o->attr = svm_seg_attr(s);
 	o->limit = s->limit;
 	o->base = s->base;
 }
