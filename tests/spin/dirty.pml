@@ -3,14 +3,14 @@
  * dirty: harvest of D and A (EPT with A/D, NPT) against writers and eviction.
  *
  * Two harvesters, as the logger and whoever else counts writes.  Each takes A
- * (8) and D (9), flushes, logs the verdict of the RMW, exchanges the log, copies.  With EVICT there is one harvester, and V which drops a page
- * that was not written since it was filled: D then has two readers, so the
- * harvester marks the frame before it takes D, by compare-and-swap, and V logs
- * what it captures.
+ * (8) and D (9), flushes, logs the verdict of the RMW, exchanges the log, copies.
+ * With EVICT there is one harvester, and V which drops a page that was not
+ * written since it was filled: D then has two readers, so the harvester marks
+ * the frame before it takes D, by compare-and-swap, and V logs what it captures.
  *
  * check: -DNACC=2
- * check: -DNACC=2 -DMUT_SKIPCLEAR	D clear, no flush: not needed where the log follows the flush
- * check: -DNACC=1 -DEVICT
+ * check: -DNACC=2 -DMUT_SKIPCLEAR	no flush when D was clear: not needed here
+ * check: -DNACC=2 -DEVICT
  * mutant: MUT_NOFLUSH I4		D cleared, copied without a flush
  * mutant: MUT_LOGBEFOREFLUSH I4	verdict to the log, then the flush
  * mutant: MUT_READSTORE I4		D by read and store

@@ -10,7 +10,7 @@
  *
  * check: -DNACC=2 -DHARVEST
  * check: -DNACC=2 -DEVICT
- * check: -DNACC=1 -DHARVEST -DEVICT
+ * check: -DNACC=2 -DHARVEST -DEVICT
  * mutant: MUT_LOGFIRST I4 -DHARVEST		logs, then grants
  * mutant: MUT_FILLNOLOG I4 -DHARVEST		a fill that grants W does not log
  * mutant: MUT_NOFLUSHCOPY I4 -DHARVEST		copies without a flush

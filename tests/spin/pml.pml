@@ -2,15 +2,15 @@
 /*
  * pml: page-modification logging (EPT with A/D).
  *
- * Two pages, two vCPUs, each with a log of two entries (or one) whose index counts down.
- * The CPU sets D (5) and writes the entry in one step; with the index run out
- * it exits first.  Every exit drains: entries to the log bits, index reset.  G
+ * Two pages, two vCPUs, each with a log of two entries (or one) whose index
+ * counts down.  The CPU sets D (5) and writes the entry in one step; with the
+ * index run out it exits first.  Every exit drains: entries to the log bits, index reset.  G
  * kicks, waits until each vCPU has drained, exchanges the log bits, takes D (9)
  * of these pages, flushes, copies.  In its last round the vCPUs are parked.
  *
  * check:
  * check: -DSIZE=1
- * check: -DLATE		exits drain when they come, G neither kicks nor waits: not needed for I14
+ * check: -DLATE		drains come when they come, G does not wait: not needed
  * mutant: MUT_NODRAIN I14		no drain at the last exit
  * mutant: MUT_NODFLUSH I14		D cleared, no flush: the CPU does not log again
  * mutant: MUT_NOCLEAR I14		D left set: the CPU does not log again

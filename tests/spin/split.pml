@@ -56,6 +56,7 @@ bool dropped;		/* the frame of page 1 is free */
 byte ended;
 
 #define tlb4(v, i) (i -> tlb4b[v] : tlb4a[v])
+#define MISS(v, i) (!(tlb2[v] & D) && !(tlb4(v, i) & D))	/* of a write */
 #define ONE_SIZE(v) I(16, !(tlb2[v] && (tlb4a[v] || tlb4b[v])))
 
 inline flush_one(v)
@@ -82,7 +83,7 @@ proctype vcpu(byte me)
 		:: i = 1
 		fi;
 		do		/* what is not present faults until it is */
-		:: d_step { (tlb2[me] & D) || (tlb4(me, i) & D) -> TOUCH(i) }; break
+		:: d_step { !MISS(me, i) -> TOUCH(i) }; break
 #ifdef EVICT
 		:: pde == TB && child[i] == E -> break		/* nobody fills here */
 #endif
@@ -99,7 +100,7 @@ proctype vcpu(byte me)
 #endif
 		   }
 		/* a write sets D */
-		:: d_step { !(tlb2[me] & D) && !(tlb4(me, i) & D) && pde_cache[me] && (child[i] & P) ->
+		:: d_step { MISS(me, i) && pde_cache[me] && (child[i] & P) ->
 			I(5, !tfree);
 			child[i] = child[i] | D;
 			if
@@ -110,13 +111,13 @@ proctype vcpu(byte me)
 			ONE_SIZE(me)
 #endif
 		   }
-		:: d_step { !(tlb2[me] & D) && !(tlb4(me, i) & D) && pde_cache[me] && !(child[i] & P) ->
+		:: d_step { MISS(me, i) && pde_cache[me] && !(child[i] & P) ->
 			I(5, !tfree);
 			pde_cache[me] = false		/* the violation drops it */
 		   }
-		:: d_step { !(tlb2[me] & D) && !(tlb4(me, i) & D) && !pde_cache[me] && pde == TB ->
+		:: d_step { MISS(me, i) && !pde_cache[me] && pde == TB ->
 			pde_cache[me] = true }
-		:: d_step { !(tlb2[me] & D) && !(tlb4(me, i) & D) && !pde_cache[me] && (pde & P) ->
+		:: d_step { MISS(me, i) && !pde_cache[me] && (pde & P) ->
 			pde = pde | D;
 			tlb2[me] = pde;
 #ifdef EXEC
@@ -314,7 +315,11 @@ active proctype evictor()
 					written[1] = false;
 					dropped = true
 				};
-				d_step { I(5, !tfree); I(8, child[1] == Z); child[1] = E }	/* 13 */
+				d_step {		/* 13 */
+					I(5, !tfree);
+					I(8, child[1] == Z);
+					child[1] = E
+				}
 			:: else -> skip
 			fi
 		:: else -> skip

@@ -42,6 +42,8 @@ byte cur = NOBODY;	/* ghost: the frame that is the gfn's */
 byte state[NW], acked[NW], gen;
 byte tlb[NV], pde_cache[NV];
 
+#define HIT(v, w) ((tlb[v] & P) && (!(w) || (tlb[v] & D)))
+
 inline drop(v)
 {
 	tlb[v] = E;
@@ -109,10 +111,10 @@ enter:		atomic {
 			fi
 		};
 guest:		do
-		:: d_step { (tlb[me] & P) && (!w || (tlb[me] & D)) -> touch(frame_of(tlb[me]), w) }; goto used
-		:: d_step { !((tlb[me] & P) && (!w || (tlb[me] & D))) && pde_cache[me] == E && (par & P) ->
+		:: d_step { HIT(me, w) -> touch(frame_of(tlb[me]), w) }; goto used
+		:: d_step { !HIT(me, w) && pde_cache[me] == E && (par & P) ->
 			pde_cache[me] = par }
-		:: d_step { !((tlb[me] & P) && (!w || (tlb[me] & D))) && pde_cache[me] != E ->
+		:: d_step { !HIT(me, w) && pde_cache[me] != E ->
 			t = frame_of(pde_cache[me]);
 			I(5, !tfree[t]);
 			ok = pte[t] & P;
@@ -151,7 +153,7 @@ root:		state[me] = ROOT;		/* the walk in software */
 					:: par = P + FRAME * t
 #else
 					:: par == E -> par = P + FRAME * t	/* 3 */
-					:: else -> tfree[t] = true		/* never seen by others */
+					:: else -> tfree[t] = true	/* nobody saw it */
 #endif
 					fi
 				}
@@ -175,7 +177,9 @@ root:		state[me] = ROOT;		/* the walk in software */
 					d_step {
 						I(5, !tfree[t]);
 						if
-						:: pte[t] == E -> pte[t] = P + W + FRAME * f; cur = f	/* 1 */
+						:: pte[t] == E ->		/* 1 */
+							pte[t] = P + W + FRAME * f;
+							cur = f
 						:: else -> busy[f] = false
 						fi
 					}
@@ -280,7 +284,11 @@ active proctype evictor()
 					busy[frame_of(e)] = false;
 					cur = NOBODY
 				};
-				d_step { I(5, !tfree[t]); I(8, pte[t] == Z); pte[t] = E }	/* 13 */
+				d_step {		/* 13 */
+					I(5, !tfree[t]);
+					I(8, pte[t] == Z);
+					pte[t] = E
+				}
 			:: else -> skip
 			fi
 		:: else -> skip
