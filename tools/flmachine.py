@@ -64,10 +64,12 @@ class Machine:
     """One run of one disk image.  Use as a context manager."""
 
     def __init__(self, image, backend="auto", smp=2, mem=1024, log=None, timeout=120,
-                 cpu=None, extra=(), counting=False):
+                 cpu=None, extra=(), counting=False, one_thread=False):
         self.backend, self.emulator = choose(backend)
         # Counting: the TSC is an instruction count, and every run is the same.
         self.counting = counting
+        # QEMU emulates all CPUs in turn by one thread, not each by its own.
+        self.one_thread = one_thread
         if counting:
             self.emulator = {"svm": "tcg", "vmx": "bochs"}[self.backend]
         self.image, self.smp, self.mem = image, smp, mem
@@ -105,7 +107,7 @@ class Machine:
         shutil.copy(os.path.join(OVMF, "OVMF_VARS.fd"), variables)
         # cmpxchg16b crashes Linux under QEMU 7.2's TCG now and then.
         cpu = self.cpu or ("host" if self.emulator == "kvm" else "max,+svm,-cx16")
-        accel = "kvm" if self.emulator == "kvm" else "tcg,thread=multi"
+        accel = "kvm" if self.emulator == "kvm" else f"tcg,thread={'single' if self.one_thread else 'multi'}"
         extra = self.extra
         if self.counting:
             # An EPYC has no fast short REP MOVSB, so that copies count alike everywhere.

@@ -92,16 +92,17 @@ def test_no_configuration_file(machine, tmp_path):
     m.expect("/ # ", 150)
 
 
-def test_out_of_memory_stops_that_vm_only(machine):
-    """A guest with more memory than the machine has: it stops, the other goes on."""
+def test_out_of_memory_pauses_that_vm_only(machine):
+    """A guest with more memory than the machine has waits until another gives some back."""
     hog = linux_vm("hog", mib=3000, args="console=ttyS0 fl.run=dd+if=/dev/zero+of=/tmp-fill+bs=1M")
     m = machine(hog + GOOD, backend="svm", smp=2, mem=768)
-    m.expect(r"vm 'hog' vcpu 0: no memory left for its page at [0-9a-f]+", 200)
-    m.expect(r"vm 'hog': stopped", 60)
-    m.send("\n")
+    m.expect(r"vm 'hog': paused: vcpu 0: no memory left for its page at [0-9a-f]+", 200)
+    m.send("\n\x1d\n")
     m.expect("/ # ", 150)
     m.send("poweroff -f\n")
     m.expect("stopped: power-off", 60)
+    m.expect("vm 'hog': goes on", 60)
+    m.expect("vm 'hog': paused: ", 200)
 
 
 @pytest.mark.parametrize("backend_,cpu,line", [

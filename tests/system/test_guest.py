@@ -92,6 +92,6 @@ MEMORY = [("svm", "", 60), ("svm", "no-access-bits;", 10), ("svm", 'max-leaf = "
 def test_memory_under_fire(machine, where, more, seconds):
     """Four CPUs write while a fifth has the hypervisor log, age, move and discard their pages."""
     m = machine(guest_vm("guest", 5, f'test-calls; bootargs = "memory={seconds}"; {more}'), [GUEST],
-                backend=where, smp=2)
+                backend=where, smp=2, one_thread=True)
     check(m, None)
     assert m.wait_end(60)
