@@ -142,8 +142,16 @@ static void retire(void *arg, const struct npt_leaf *leaf)
 {
 	struct vm *vm = arg;
 
-	__atomic_sub_fetch(&vm->stats.resident, BIT64(leaf->shift), __ATOMIC_RELAXED);
 	flush_retire(&vm->flush, FLUSH_FRAMES, leaf->hpa, leaf->shift - PAGE_SHIFT);
+}
+
+static enum hv_status remove_pages(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count)
+{
+	enum hv_status st = npt_remove(&vm->npt, &vm->flush, gpa, len, retire, vm, count);
+
+	if (!st)
+		__atomic_sub_fetch(&vm->stats.resident, *count * PAGE_SIZE, __ATOMIC_RELAXED);
+	return st;
 }
 
 enum hv_status vm_discard(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count)
@@ -154,7 +162,7 @@ enum hv_status vm_discard(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 	if (st)
 		return st;
 	begin(vm);
-	st = npt_remove(&vm->npt, &vm->flush, gpa, len, retire, vm, count);
+	st = remove_pages(vm, gpa, len, count);
 	end(vm);
 	return st;
 }
@@ -237,7 +245,7 @@ static enum hv_status set_region(struct vm *vm, struct region_map *map, gpa_t gp
 	hv_pages_free(exchange(vm, map), 0);
 	/* No fault fills the range any more. */
 	if (!ram)
-		st = npt_remove(&vm->npt, &vm->flush, gpa, len, retire, vm, &count);
+		st = remove_pages(vm, gpa, len, &count);
 	HV_ASSERT(!st);
 	return HV_OK;
 }

@@ -55,6 +55,18 @@ static void release(struct buddy *b, uint64_t i, unsigned order)
 	push(b, i, order);
 }
 
+/* Of the largest block that begins at @i and is no longer than @n. */
+static unsigned block_order(uint64_t i, uint64_t n)
+{
+	unsigned order = i ? (unsigned)__builtin_ctzll(i) : BUDDY_ORDERS - 1;
+
+	if (order > BUDDY_ORDERS - 1)
+		order = BUDDY_ORDERS - 1;
+	while (BIT64(order) > n)
+		order--;
+	return order;
+}
+
 void buddy_add(struct buddy *b, uint64_t pfn, uint64_t n)
 {
 	uint64_t i = pfn - b->base;
@@ -66,12 +78,8 @@ void buddy_add(struct buddy *b, uint64_t pfn, uint64_t n)
 		b->meta[i + k].state = INNER;
 	}
 	while (n) {
-		unsigned order = i ? (unsigned)__builtin_ctzll(i) : BUDDY_ORDERS - 1;
+		unsigned order = block_order(i, n);
 
-		if (order > BUDDY_ORDERS - 1)
-			order = BUDDY_ORDERS - 1;
-		while (BIT64(order) > n)
-			order--;
 		release(b, i, order);
 		i += BIT64(order);
 		n -= BIT64(order);
@@ -124,26 +132,36 @@ void buddy_free(struct buddy *b, uint64_t pfn, unsigned order)
 {
 	uint64_t i = pfn - b->base, end = i + BIT64(order);
 
-	HV_ASSERT(pfn >= b->base && i < b->count && !(i & (BIT64(order) - 1)));
+	HV_ASSERT(pfn >= b->base && end <= b->count && !(i & (BIT64(order) - 1)));
 	if (b->meta[i].state != USED_HEAD || b->meta[i].order > order)
 		carve(b, i, order);
-	while (i < end) {
-		unsigned o = b->meta[i].order;
-
-		HV_ASSERT(b->meta[i].state == USED_HEAD);
-		release(b, i, o);
-		i += BIT64(o);
+	for (uint64_t part = i; part < end; part += BIT64(b->meta[part].order)) {
+		HV_ASSERT(b->meta[part].state == USED_HEAD);
+		b->meta[part].state = INNER;
 	}
+	release(b, i, order);
 }
 
-void buddy_chain(struct buddy *b, uint32_t *chain, uint64_t pfn, unsigned order)
+void buddy_chain(struct buddy *b, uint32_t *chain, uint64_t pfn, uint32_t n)
 {
 	uint64_t i = pfn - b->base;
 
-	HV_ASSERT(pfn >= b->base && i < b->count);
+	HV_ASSERT(pfn >= b->base && i < b->count && n);
 	b->meta[i].next = *chain;
-	b->meta[i].prev = order;
+	b->meta[i].prev = n;
 	*chain = (uint32_t)i + 1;
+}
+
+/* As few blocks as there are: whatever is aligned is freed in one. */
+static void free_range(struct buddy *b, uint64_t i, uint64_t n)
+{
+	while (n) {
+		unsigned order = block_order(i, n);
+
+		buddy_free(b, b->base + i, order);
+		i += BIT64(order);
+		n -= BIT64(order);
+	}
 }
 
 void buddy_free_chain(struct buddy *b, uint32_t *chain)
@@ -152,6 +170,6 @@ void buddy_free_chain(struct buddy *b, uint32_t *chain)
 		uint64_t i = *chain - 1;
 
 		*chain = b->meta[i].next;
-		buddy_free(b, b->base + i, b->meta[i].prev);
+		free_range(b, i, b->meta[i].prev);
 	}
 }

@@ -47,6 +47,6 @@ uint64_t buddy_alloc(struct buddy *b, unsigned order);
  */
 void buddy_free(struct buddy *b, uint64_t pfn, unsigned order);
 
-/* A list of allocated blocks through their metadata; *chain is 0 when empty. */
-void buddy_chain(struct buddy *b, uint32_t *chain, uint64_t pfn, unsigned order);
+/* A list of runs of @n allocated frames, through their metadata; *chain is 0 when empty. */
+void buddy_chain(struct buddy *b, uint32_t *chain, uint64_t pfn, uint32_t n);
 void buddy_free_chain(struct buddy *b, uint32_t *chain);

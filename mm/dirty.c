@@ -98,7 +98,7 @@ static uint64_t collect(const struct npt *n, const uint64_t *e)
 	uint64_t bits = 0;
 
 	for (unsigned i = 0; i < WORD_PAGES; i++)
-		if (e[i] & n->fmt->dirty)
+		if (__atomic_load_n(&e[i], __ATOMIC_RELAXED) & n->fmt->dirty)
 			bits |= (uint64_t)(npte_present(npt_load(&e[i]))) << i;
 	return bits;
 }

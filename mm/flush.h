@@ -70,6 +70,9 @@ static inline bool flush_enter(struct flush *f, uint32_t slot)
 	if (s->acked == gen)
 		return false;
 	__atomic_store_n(&s->acked, gen, __ATOMIC_RELEASE);
+#ifdef MUTANT_NO_FLUSH /* for the test that the audit catches this */
+	return gen == 1;
+#endif
 	return true;
 }
 

@@ -59,6 +59,7 @@ bool frame_clear_blocks_wanted(void);
  */
 struct frame_list {
 	uint32_t guest, hv;
+	uint64_t run, run_count; /* guest frames side by side, not on the list yet */
 };
 void frame_list_add(struct frame_list *l, hpa_t a, unsigned order);
 void frame_list_add_hv(struct frame_list *l, hpa_t a, unsigned order);

@@ -107,6 +107,20 @@ void frame_cache_give_table(struct frame_cache *c, void *table)
 
 /* ---- filling ----------------------------------------------------------------- */
 
+/* The lowest on top: neighbours in use stay neighbours, and go back as one block. */
+static void take_from_pool(struct frame_cache *c)
+{
+	hpa_t *low = c->small + c->small_count, *high;
+
+	c->small_count += guest_frames_alloc_many(low, FRAME_CACHE_SMALL / 2);
+	for (high = c->small + c->small_count - 1; low < high; low++, high--) {
+		hpa_t a = *low;
+
+		*low = *high;
+		*high = a;
+	}
+}
+
 static void fill_small(struct frame_cache *c)
 {
 	hpa_t block;
@@ -119,12 +133,11 @@ static void fill_small(struct frame_cache *c)
 			return;
 		}
 	}
-	c->small_count += guest_frames_alloc_many(c->small + c->small_count,
-						  FRAME_CACHE_SMALL / 2);
+	take_from_pool(c);
 	/* The last of the memory may be in the large blocks that we hold back. */
 	if (!c->small_count && !c->open_left && c->large_count) {
 		guest_frames_free(c->large[--c->large_count].hpa, BUDDY_ORDER_2M);
-		c->small_count = guest_frames_alloc_many(c->small, FRAME_CACHE_SMALL / 2);
+		take_from_pool(c);
 	}
 	if (!c->small_count && !c->open_left)
 		c->dry[0] = guest_frames_freed();

@@ -53,17 +53,6 @@ uint64_t npte_table(const struct npt_fmt *f, hpa_t table)
 	return table.v | f->table_flags;
 }
 
-unsigned npte_perms(const struct npt_fmt *f, uint64_t e)
-{
-	unsigned p = NPT_READ;
-
-	if (e & f->write)
-		p |= NPT_WRITE;
-	if (f->exec ? (e & (f->exec | NPTE_SAVED_X)) : !(e & f->no_exec))
-		p |= NPT_EXEC;
-	return p;
-}
-
 static enum npte_state leaf_state(const struct npt_fmt *f, uint64_t e)
 {
 	if ((e & f->leaf_flags) != f->leaf_flags)

@@ -86,7 +86,16 @@ uint64_t npte_leaf(const struct npt_fmt *f, hpa_t hpa, unsigned shift, unsigned 
 uint64_t npte_table(const struct npt_fmt *f, hpa_t table);
 
 /* NPT_READ | NPT_WRITE | NPT_EXEC of a present leaf, as if it were not aged. */
-unsigned npte_perms(const struct npt_fmt *f, uint64_t e);
+static inline unsigned npte_perms(const struct npt_fmt *f, uint64_t e)
+{
+	unsigned p = NPT_READ;
+
+	if (e & f->write)
+		p |= NPT_WRITE;
+	if (f->exec ? (e & (f->exec | NPTE_SAVED_X)) : !(e & f->no_exec))
+		p |= NPT_EXEC;
+	return p;
+}
 
 static inline bool npte_is_aged(const struct npt_fmt *f, uint64_t e)
 {

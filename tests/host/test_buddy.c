@@ -70,6 +70,45 @@ static void holes_are_never_given(void **s)
 	free(seen);
 }
 
+/* A block may go back in parts, and parts as one block. */
+static void parts_and_wholes(void **s)
+{
+	uint64_t whole, part[8], free_before;
+	uint32_t chain = 0;
+
+	(void)s;
+	buddy_add(&b, 1u << 18, 1024);
+	free_before = b.free;
+	whole = buddy_alloc(&b, 9);
+	buddy_free(&b, whole + 256, 7);
+	buddy_free(&b, whole + 5, 0);
+	assert_int_equal(b.free, free_before - 512 + 128 + 1);
+	buddy_free(&b, whole + 384, 7);
+	buddy_free(&b, whole + 4, 0);
+	buddy_free(&b, whole + 6, 1);
+	buddy_free(&b, whole, 2);
+	for (unsigned o = 3; o < 8; o++)
+		buddy_free(&b, whole + (1u << o), o);
+	assert_int_equal(b.free, free_before);
+	assert_int_not_equal(buddy_alloc(&b, 9), BUDDY_NONE);
+	whole = buddy_alloc(&b, 9);
+	assert_int_not_equal(whole, BUDDY_NONE);
+	/* All there is is out: cut into eight, and given back by one chain of two runs. */
+	for (unsigned i = 0; i < 8; i++)
+		buddy_free(&b, whole + i * 64, 6);
+	for (unsigned i = 0; i < 8; i++)
+		part[i] = buddy_alloc(&b, 6);
+	assert_int_equal(b.free, 0);
+	for (unsigned i = 0; i < 8; i++)
+		assert_true(part[i] >= whole && part[i] < whole + 512);
+	buddy_chain(&b, &chain, whole, 192);
+	buddy_chain(&b, &chain, whole + 192, 320);
+	buddy_free_chain(&b, &chain);
+	assert_int_equal(chain, 0);
+	assert_int_equal(b.free, 512);
+	assert_int_equal(buddy_alloc(&b, 9), whole);
+}
+
 /* Random allocations and frees: no frame is out twice and the count stays true. */
 static void random_traffic_keeps_the_books(void **s)
 {
@@ -112,6 +151,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(empty_gives_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(blocks_are_aligned_and_merge_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(holes_are_never_given, setup, teardown),
+		cmocka_unit_test_setup_teardown(parts_and_wholes, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_traffic_keeps_the_books, setup, teardown),
 	};
 	return cmocka_run_group_tests_name("buddy", t, NULL, NULL);

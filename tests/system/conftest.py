@@ -44,7 +44,7 @@ def machine(tmp_path, request):
     """
     started = []
 
-    def start(vms="", files=LINUX, root="", dtb=None, **options):
+    def start(vms="", files=LINUX, root="", dtb=None, efi="faultline-debug.efi", **options):
         image, blob = str(tmp_path / f"disk{len(started)}.img"), str(tmp_path / "faultline.dtb")
         if dtb is None:
             dts = HEAD + root + "vms {\n" + vms + "};\n};\n"
@@ -54,7 +54,7 @@ def machine(tmp_path, request):
             with open(blob, "wb") as f:
                 f.write(dtb)
         subprocess.run([os.path.join(ROOT, "tools", "mkimage"), image,
-                        os.path.join(BUILD, "faultline-debug.efi"), f"{blob}=faultline.dtb",
+                        os.path.join(BUILD, efi), f"{blob}=faultline.dtb",
                         *(f"{src}={dst}" for src, dst in files)], check=True)
         log = open(tmp_path / f"serial{len(started)}.log", "wb")
         m = flmachine.Machine(image, log=log, **options)

@@ -3,10 +3,11 @@
 import hashlib
 import os
 import re
+import subprocess
 
 import pytest
 
-from conftest import BUILD, GUEST, LINUX, linux_vm, plain
+from conftest import BUILD, GUEST, LINUX, ROOT, linux_vm, plain
 
 CPUS = 4
 
@@ -95,3 +96,12 @@ def test_memory_under_fire(machine, where, more, seconds):
                 backend=where, smp=2, one_thread=True)
     check(m, None)
     assert m.wait_end(60)
+
+
+def test_a_flush_left_out_is_caught(machine, backend):
+    """The emulators flush at every entry; the debug image notices all the same when we do not."""
+    subprocess.run(["flock", os.path.join(BUILD, "mutant.lock"), "make", "-s", "-C", ROOT,
+                    "B=build/mutant", "MUTANT=NO_FLUSH", "build/mutant/faultline-debug.efi"], check=True, stdout=subprocess.DEVNULL)
+    m = machine(guest_vm("guest", 3, 'test-calls; bootargs = "memory=1";'), [GUEST], backend=backend,
+                smp=2, efi="mutant/faultline-debug.efi", one_thread=True)
+    m.expect(r"panic: [^\n]*(may_hold_a_stale_translation|enters_without_an_owed_flush)", 100)
