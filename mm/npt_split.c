@@ -52,13 +52,13 @@ static uint64_t joined(const struct npt_fmt *f)
 
 static bool fits(const struct npt_fmt *f, const uint64_t *child)
 {
-	uint64_t first = child[0] & ~joined(f);
+	uint64_t first = npt_load(&child[0]) & ~joined(f);
 
 	if (!npte_present(first) || npte_is_aged(f, first) || !(first & NPTE_MW) ||
 	    npte_hpa(f, first).v & (BIT64(NPT_SHIFT_2M) - 1))
 		return false;
 	for (unsigned i = 1; i < NPT_ENTRIES; i++)
-		if ((child[i] & ~joined(f)) != first + ((uint64_t)i << NPT_SHIFT_4K))
+		if ((npt_load(&child[i]) & ~joined(f)) != first + ((uint64_t)i << NPT_SHIFT_4K))
 			return false;
 	return true;
 }

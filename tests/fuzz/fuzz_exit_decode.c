@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check(const struct hv_exit *e)
 {
 	HV_ASSERT((unsigned)e->class < EXIT_CLASS_COUNT);
-	HV_ASSERT(e->vectoring.type < 8);
+	HV_ASSERT(!e->vectoring.valid || e->vectoring.type < 8);
 	if (e->class == EXIT_NPF)
 		HV_ASSERT(e->npf.access && e->npf.access <= 7);
 	if (e->class == EXIT_EXCEPTION)
