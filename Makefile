@@ -152,6 +152,23 @@ HOST_LIBS_config_memory := -lfdt
 check: $(HOST_TESTS) ## host tests only, under a minute
 	@tools/run-host-tests $(HOST_TESTS)
 
+# stress: the engine of the nested tables on real threads, under ThreadSanitizer.
+STRESS_SECONDS ?= 8
+STRESS_CFLAGS  := -std=gnu11 -O1 -g -I. -DHV_DEBUG $(WARN) -fno-omit-frame-pointer -fsanitize=thread
+STRESS_OBJ     := $(patsubst %.c,$(B)/stress/%.o,$(wildcard tests/stress/*.c) $(addprefix mm/,age.c audit.c \
+	dirty.c fault.c fault_fast.c flush.c npt.c npt_remove.c npt_split.c npte.c npte_edge.c region.c))
+
+$(B)/stress/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  STRESS $<"
+	@clang $(STRESS_CFLAGS) -MMD -MP -c $< -o $@
+$(B)/stress/stress: $(STRESS_OBJ)
+	@clang -fsanitize=thread $^ -o $@ -lpthread
+
+.PHONY: stress
+stress: $(B)/stress/stress ## nested tables under threads, STRESS_SECONDS (8) per format and mutant
+	@$(B)/stress/stress $(STRESS_SECONDS)
+
 # ---- test and benchmark guests ---------------------------------------------------
 # Both guests are made of one runtime and their own files.
 GUEST_RUNTIME := $(addprefix tests/guest/,start.S guest.c apic.c catch.c catch_entry.S) \
@@ -214,4 +231,4 @@ help: ## this list
 clean: ## remove everything built (keeps nothing under build/)
 	rm -rf $(B)
 
--include $(shell find $(B)/host $(B)/obj $(B)/debug $(B)/fuzz $(B)/guest -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/host $(B)/obj $(B)/debug $(B)/fuzz $(B)/guest $(B)/stress -name '*.d' 2>/dev/null)
