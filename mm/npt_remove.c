@@ -110,12 +110,15 @@ struct batch {
 };
 
 /* Nobody can write to the old frames any more: neither the CPU nor we in root mode. */
-static void finish(struct npt *n, struct flush *f, const struct npt_move_env *env, struct batch *b)
+static unsigned finish(struct npt *n, struct flush *f, const struct npt_move_env *env,
+		       struct batch *b)
 {
-	if (!b->count)
-		return;
+	unsigned moved = b->count;
+
+	if (!moved)
+		return 0;
 	flush_wait_for_root(f, flush_begin(f));
-	for (unsigned i = 0; i < b->count; i++) {
+	for (unsigned i = 0; i < moved; i++) {
 		hpa_t from = npte_hpa(n->fmt, b->page[i].was);
 
 		env->copy(env->ctx, b->page[i].to, from);
@@ -124,6 +127,7 @@ static void finish(struct npt *n, struct flush *f, const struct npt_move_env *en
 		flush_retire(f, FLUSH_FRAMES, from, 0);
 	}
 	b->count = 0;
+	return moved;
 }
 
 static enum hv_status move_one(struct npt *n, const struct npt_move_env *env, uint64_t *e,
@@ -172,12 +176,11 @@ enum hv_status npt_move(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
 			continue;
 		}
 		for (uint64_t i = 0; !st && i < run.count; i++) {
-			*count += npte_present(npt_load(&run.e[i]));
 			st = move_one(n, env, &run.e[i], &b);
 			if (st || b.count == BATCH)
-				finish(n, f, env, &b);
+				*count += finish(n, f, env, &b);
 		}
 	}
-	finish(n, f, env, &b);
+	*count += finish(n, f, env, &b);
 	return st;
 }
