@@ -27,16 +27,6 @@ const char *__tsan_default_options(void)
 	return "halt_on_error=1 exitcode=66 report_thread_leaks=0";
 }
 
-/*
- * Two searches look at entries without an atomic load, and look again with one
- * before they act: collect() of the log and fits() of a promotion.
- */
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-	return "race:^collect$\nrace:^fits$\n";
-}
-
 _Noreturn void failed(const char *what, uint64_t a, uint64_t b)
 {
 	printf("# %s: %#llx %#llx\n", what, (unsigned long long)a, (unsigned long long)b);
