@@ -73,10 +73,16 @@ enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access,
 bool vm_memory_refill(void)
 {
 	struct frame_cache *c = &this_cpu()->frames;
+	struct vcpu *v = this_cpu()->running;
 
 	if (frame_cache_fill(c))
 		return true;
+	/* The others may be waiting for our vCPU, which holds no pointer here. */
+	if (v)
+		flush_leave(&v->vm->flush, v->index, FLUSH_OUT);
 	lowmem_drain_others();
+	if (v)
+		flush_arrive(&v->vm->flush, v->index);
 	return frame_cache_fill(c);
 }
 
