@@ -16,11 +16,6 @@ void frame_cache_init(struct frame_cache *c)
 				   .dry = { ~0ULL, ~0ULL, ~0ULL } };
 }
 
-static void note_low(struct frame_cache *c)
-{
-	c->low = true;
-}
-
 static unsigned dry_index(unsigned order)
 {
 	return order / BUDDY_ORDER_2M;
@@ -28,7 +23,7 @@ static unsigned dry_index(unsigned order)
 
 static enum hv_status none(struct frame_cache *c, unsigned order)
 {
-	note_low(c);
+	c->low = true;
 	if (order == BUDDY_ORDER_1G)
 		c->want_huge = true;
 	return c->dry[dry_index(order)] == guest_frames_freed() ? HV_NOMEM : HV_RETRY;
@@ -44,7 +39,7 @@ static enum hv_status take_small(struct frame_cache *c, hpa_t *hpa, bool *is_cle
 	else
 		return none(c, 0);
 	if (c->open_left + c->small_count < SMALL_LOW)
-		note_low(c);
+		c->low = true;
 	return HV_OK;
 }
 
@@ -55,7 +50,7 @@ enum hv_status frame_cache_take(struct frame_cache *c, unsigned order, hpa_t *hp
 	if (order == BUDDY_ORDER_2M && c->large_count) {
 		*hpa = c->large[--c->large_count].hpa;
 		*is_clear = c->large[c->large_count].is_clear;
-		note_low(c);
+		c->low = true;
 		return HV_OK;
 	}
 	if (order == BUDDY_ORDER_1G && hpa_valid(c->huge)) {
@@ -89,7 +84,7 @@ static void fill_tables(struct frame_cache *c)
 void *frame_cache_take_table(struct frame_cache *c)
 {
 	if (c->table_count <= TABLE_LOW)
-		note_low(c);
+		c->low = true;
 	if (!c->table_count && c->may_fill)
 		fill_tables(c);
 	return c->table_count ? c->table[--c->table_count] : NULL;

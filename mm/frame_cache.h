@@ -37,7 +37,7 @@ struct frame_cache {
 	/* The block that is being cleared while the CPU idles. */
 	hpa_t cleaning;
 	uint32_t cleaned;
-	uint32_t drained; /* the last frame_drain_all() that it has answered */
+	uint32_t drained; /* the last lowmem_drain_others() that it has answered */
 };
 
 void frame_cache_init(struct frame_cache *c);
