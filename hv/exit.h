@@ -31,6 +31,7 @@
 	X(IRQ_WINDOW, "irq-window")                                           \
 	X(NMI_WINDOW, "nmi-window")                                           \
 	X(TRIPLE_FAULT, "triple-fault")                                       \
+	X(LOG_FULL, "log-full")	   /* of written pages; emptied already */    \
 	X(MISCONFIG, "misconfig")  /* our nested entry is wrong */            \
 	X(ENTRY_FAILED, "entry-failed")                                       \
 	X(UNKNOWN, "unknown")

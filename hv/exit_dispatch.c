@@ -24,6 +24,7 @@ static void (*const handlers[])(struct vcpu *v, const struct hv_exit *e) = {
 	[EXIT_IRQ_WINDOW] = exit_nothing,
 	[EXIT_NMI_WINDOW] = exit_nothing,
 	[EXIT_TRIPLE_FAULT] = exit_triple_fault,
+	[EXIT_LOG_FULL] = exit_nothing,
 	[EXIT_MISCONFIG] = exit_misconfig,
 	[EXIT_ENTRY_FAILED] = exit_entry_failed,
 	[EXIT_UNKNOWN] = exit_unknown,

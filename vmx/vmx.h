@@ -8,6 +8,7 @@
 #include "hv/cpu.h"
 #include "hv/vcpu.h"
 #include "hv/virt.h"
+#include "hv/vm.h"
 #include "vmx/vmx_caps.h"
 #include "vmx/vmx_exit_decode.h"
 #include "vmx/vmx_vmcs.h"
@@ -21,6 +22,8 @@ struct vmx_vcpu {
 	bool injecting;	   /* an event is in the VM-entry fields */
 	bool flush_linear; /* guest paging changed: its VPID's translations are stale */
 	bool flush_all;	   /* new on this CPU, which may remember an earlier stay */
+	bool pml_on;	   /* the CPU lists the pages it writes */
+	uint64_t *pml;	   /* there, when it can */
 	uint16_t vpid;	   /* 0: none */
 	struct cpu *last_cpu;
 	uint64_t cr2;		 /* while not loaded */
@@ -65,6 +68,25 @@ uint64_t vmx_eptp(const struct vcpu *v);
 uint16_t vmx_vpid(const struct vcpu *v);
 /* Last before entry: honours an owed flush and what we owe ourselves. */
 void vmx_flush_before_entry(struct vcpu *v, bool owed);
+
+/* vmx_pml.c */
+enum hv_status vmx_pml_create(struct vmx_vcpu *s) __must_check;
+void vmx_pml_destroy(struct vmx_vcpu *s);
+/* Of a new VMCS. */
+void vmx_pml_init(const struct vmx_vcpu *s);
+void vmx_pml_set(struct vmx_vcpu *s, bool on);
+/* After an exit, while the vCPU still counts as in the guest. */
+void vmx_pml_drain(struct vcpu *v);
+
+/* After flush_enter(): whoever waited for it may rely on the writes being listed. */
+static inline void vmx_pml_before_entry(struct vcpu *v)
+{
+	const struct dirty_log *log = dirty_log_of(&v->vm->npt);
+	bool on = log && log->mode == DIRTY_PML;
+
+	if (unlikely(on != vmx_of(v)->pml_on))
+		vmx_pml_set(vmx_of(v), on);
+}
 
 /* vmx_dump.c */
 void vmx_dump(struct vcpu *v, void (*say)(const char *f, ...));

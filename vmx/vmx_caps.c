@@ -183,6 +183,7 @@ static void choose_optional(const struct vmx_words *t, const struct vmx_words *w
 	c->invept_single = w->ept_vpid & EPT_INVEPT_SINGLE;
 	c->ept_1g = w->ept_vpid & EPT_1G;
 	c->ept_ad = w->ept_vpid & EPT_AD;
+	c->pml = c->ept_ad && (w->cpu2 >> 32 & CPU2_PML);
 }
 
 bool vmx_caps_compute(const struct vmx_words *w, struct vmx_caps *c, const char **missing)

@@ -60,6 +60,7 @@ enum vmx_msr {
 #define CPU2_WBINVD		BIT(6)
 #define CPU2_UNRESTRICTED_GUEST BIT(7)
 #define CPU2_INVPCID		BIT(12)
+#define CPU2_PML		BIT(17)
 
 /* Primary VM-exit controls */
 #define EXIT_SAVE_DEBUG BIT(2)
@@ -90,6 +91,7 @@ struct vmx_caps {
 	bool preemption_timer;
 	uint8_t preemption_shift; /* it counts every 2^shift TSC cycles */
 	bool ept_1g, ept_ad;
+	bool pml; /* may be switched on in cpu2 */
 	bool invept_single; /* else all contexts */
 	bool vpid;
 	bool invvpid_single; /* else all contexts */

@@ -24,6 +24,7 @@
 enum reason {
 	REASON_EXCEPTION_OR_NMI = 0,
 	REASON_EPT_VIOLATION = 48,
+	REASON_LOG_FULL = 62,
 	REASON_COUNT = 78,
 };
 
@@ -95,7 +96,7 @@ enum reason {
 	X(59, UNDEFINED, 0, "VMFUNC")                                                              \
 	X(60, UNDEFINED, 0, "ENCLS")                                                               \
 	X(61, UNKNOWN, ALL, "RDSEED")                                                              \
-	X(62, UNKNOWN, ALL, "page-modification log full")                                          \
+	X(62, LOG_FULL, QUAL | VEC, "page-modification log full")                                  \
 	X(63, UNKNOWN, ALL, "XSAVES")                                                              \
 	X(64, UNKNOWN, ALL, "XRSTORS")                                                             \
 	X(66, UNKNOWN, ALL, "SPP-related event")                                                   \
@@ -233,6 +234,7 @@ bool vmx_exit_iret_unblocked_nmi(const struct vmx_raw_exit *raw)
 	case REASON_EXCEPTION_OR_NMI:
 		return (raw->interruption & VMX_EVENT_IRET) && (uint8_t)raw->interruption != VEC_DF;
 	case REASON_EPT_VIOLATION:
+	case REASON_LOG_FULL:
 		return raw->qualification & EPT_IRET;
 	default:
 		return false;

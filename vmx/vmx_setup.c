@@ -101,9 +101,10 @@ static const struct npt_fmt *vmx_probe(void)
 	format.max_leaf_shift = vmx_caps.ept_1g ? NPT_SHIFT_1G : NPT_SHIFT_2M;
 	if (!vmx_caps.ept_ad)
 		format.accessed = format.dirty = 0;
+	format.pml = vmx_caps.pml;
 	log_info(
-		"vmx: EPT, accessed and dirty bits %s, 1 GiB pages %s, VPID %s, preemption timer %s",
-		yes(vmx_caps.ept_ad), yes(vmx_caps.ept_1g), yes(vmx_caps.vpid),
+		"vmx: EPT, accessed and dirty bits %s, 1 GiB pages %s, VPID %s, page-modification log %s, preemption timer %s",
+		yes(vmx_caps.ept_ad), yes(vmx_caps.ept_1g), yes(vmx_caps.vpid), yes(vmx_caps.pml),
 		yes(vmx_caps.preemption_timer));
 	return &format;
 }
@@ -191,6 +192,7 @@ static void write_controls(struct vcpu *v)
 	vmwrite64(VMCS64_EPT_POINTER, vmx_eptp(v));
 	if (s->vpid)
 		vmwrite16(VMCS16_VIRTUAL_PROCESSOR_IDENTIFIER, s->vpid);
+	vmx_pml_init(s);
 	vmx_state_init();
 }
 
@@ -266,6 +268,14 @@ static void release(struct vmx_vcpu *s)
 	s->launched = false;
 }
 
+static void free_pages(struct vmx_vcpu *s)
+{
+	vmx_pml_destroy(s);
+	if (s->vmcs)
+		hv_pages_free(s->vmcs, 0);
+	hv_pages_free(s, 0);
+}
+
 /* At boot, before the scheduler enables this CPU; but a VMCS needs VMX operation. */
 static enum hv_status vmx_vcpu_create(struct vcpu *v)
 {
@@ -278,8 +288,8 @@ static enum hv_status vmx_vcpu_create(struct vcpu *v)
 	if (!s)
 		return HV_NOMEM;
 	s->vmcs = hv_pages_alloc(0);
-	if (!s->vmcs) {
-		hv_pages_free(s, 0);
+	if (!s->vmcs || vmx_pml_create(s)) {
+		free_pages(s);
 		return HV_NOMEM;
 	}
 	s->vmcs_pa = ptr_to_hpa(s->vmcs).v;
@@ -297,10 +307,7 @@ static enum hv_status vmx_vcpu_create(struct vcpu *v)
 
 static void vmx_vcpu_destroy(struct vcpu *v)
 {
-	struct vmx_vcpu *s = vmx_of(v);
-
-	hv_pages_free(s->vmcs, 0);
-	hv_pages_free(s, 0);
+	free_pages(vmx_of(v));
 	v->virt = NULL;
 }
 
@@ -431,8 +438,11 @@ static void vmx_run(struct vcpu *v, uint64_t deadline, struct hv_exit *e)
 	write_changed(v, s);
 	set_timer(deadline);
 	vmx_flush_before_entry(v, flush_enter(&v->vm->flush, v->index));
+	vmx_pml_before_entry(v);
 	audit_enter(&v->vm->flush.audit, v->index);
 	entered = vmx_enter(&v->regs, s->launched);
+	if (s->pml_on)
+		vmx_pml_drain(v);
 	audit_leave(&v->vm->flush.audit, v->index);
 	flush_leave(&v->vm->flush, v->index, FLUSH_ROOT);
 	take_exit(v, s, entered);

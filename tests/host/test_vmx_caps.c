@@ -54,7 +54,7 @@ static void accepts_a_real_cpu(void **state)
 	assert_int_equal(c.cpu2, 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 12);
 	assert_int_equal(c.exit, 0x36dfb | 1 << 2 | 1 << 9 | 0xf << 18);
 	assert_int_equal(c.entry, 0x11fb | 1 << 2 | 3 << 14);
-	assert_true(c.preemption_timer && c.ept_1g && c.ept_ad && c.invept_single);
+	assert_true(c.preemption_timer && c.ept_1g && c.ept_ad && c.pml && c.invept_single);
 	assert_true(c.vpid && c.invvpid_single);
 	assert_int_equal(c.preemption_shift, 0);
 	assert_int_equal(c.cr0_fixed0, 0x20); /* NE: PE and PG are an unrestricted guest's own */
@@ -218,12 +218,17 @@ static void does_without_options(void **state)
 	w.ept_vpid &= ~(BIT64(17) | BIT64(21) | BIT64(25) | BIT64(41));
 	w.misc |= 5;
 	assert_true(compute(&w, &c, &missing));
-	assert_false(c.preemption_timer || c.ept_1g || c.ept_ad || c.invept_single);
+	assert_false(c.preemption_timer || c.ept_1g || c.ept_ad || c.pml || c.invept_single);
 	assert_int_equal(c.pin & 1 << 6, 0);
 	assert_int_equal(c.cpu2 & (1 << 3 | 1 << 12), 0);
 	assert_int_equal(c.preemption_shift, 5);
 	assert_true(c.vpid);
 	assert_false(c.invvpid_single);
+	/* A page-modification log by itself: nothing else is lost. */
+	w = skylake;
+	w.cpu2 &= ~ALLOWED(1 << 17);
+	assert_true(compute(&w, &c, &missing));
+	assert_true(c.ept_ad && !c.pml);
 }
 
 static void takes_no_vpid_that_it_cannot_flush(void **state)

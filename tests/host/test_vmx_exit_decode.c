@@ -36,7 +36,7 @@ static void classifies_reasons(void **state)
 		{31, EXIT_RDMSR},     {32, EXIT_WRMSR},	      {36, EXIT_UNDEFINED},
 		{39, EXIT_UNDEFINED}, {49, EXIT_MISCONFIG},   {50, EXIT_UNDEFINED},
 		{52, EXIT_TIMER},     {53, EXIT_UNDEFINED},   {54, EXIT_INVD},
-		{55, EXIT_XSETBV},    {35, EXIT_UNKNOWN},     {59, EXIT_UNDEFINED},
+		{55, EXIT_XSETBV},    {62, EXIT_LOG_FULL},   {35, EXIT_UNKNOWN},     {59, EXIT_UNDEFINED},
 		{75, EXIT_UNKNOWN},   {0xffff, EXIT_UNKNOWN},
 	};
 
@@ -187,6 +187,8 @@ static void finds_lost_nmi_blocking(void **state)
 	} cases[] = {
 		{{.reason = 48, .qualification = 0x1181}, true},
 		{{.reason = 48, .qualification = 0x181}, false},
+		{{.reason = 62, .qualification = 0x1000}, true},
+		{{.reason = 62}, false},
 		{{.reason = 48, .qualification = 0x1181, .vectoring = 0x80000061}, false},
 		{{.reason = 0, .interruption = 0x80001b0d}, true},
 		{{.reason = 0, .interruption = 0x80001b08}, false}, /* #DF */

@@ -79,7 +79,7 @@ def check_twins():
     def stems(folder):
         return {n[len(folder) + 1:] for n in os.listdir(folder)
                 if n.startswith(folder + "_") and not re.search(r"_(vmcs|vmcb|fields)\.h$", n)}
-    for only in stems("vmx") ^ stems("svm"):
+    for only in (stems("vmx") ^ stems("svm")) - {"pml.c"}:  # no AMD CPU lists what it writes
         problem("vmx, svm", f"_{only} has no twin")
 
 

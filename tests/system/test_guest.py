@@ -95,6 +95,11 @@ def test_memory_under_fire(machine, where, more, seconds):
     m = machine(guest_vm("guest", 5, f'test-calls; bootargs = "memory={seconds}"; {more}'), [GUEST],
                 backend=where, smp=2, one_thread=True)
     check(m, None)
+    with open(m.log_path, "rb") as f:
+        log = plain(f.read())
+    for mode, here in (("dirty bits", not more.startswith("no-access")),
+                       ("page-modification log", where == "vmx" and not more)):
+        assert (f"{mode}: 0 cycles" not in log) == here, mode
     assert m.wait_end(60)
 
 
