@@ -8,6 +8,7 @@
 #define HYPERVISOR_BASE 0x40000000
 #define OWN_BASE	0x40000100
 #define TIMING_LEAF	0x40000010
+#define EXTENDED_BASE	0x80000000
 #define MAX_BASIC	0x16
 #define MAX_EXTENDED	0x8000001e
 #define GUEST_PHYS_BITS 48
@@ -44,21 +45,50 @@
 #define KVM_FEATURE_CLOCKSOURCE2       BIT(3)
 #define KVM_FEATURE_CLOCKSOURCE_STABLE BIT(24)
 
-static cpuid_host_fn host;
-static struct cpuid_out host_1, host_7, host_e1;
-static uint8_t maxphyaddr;
-static bool amd;
+#define RO_AFTER_INIT __attribute__((section(".data.ro_after_init")))
 
-void cpuid_init(cpuid_host_fn h)
+/* Leaves from @base on with subleaf 0: below another hypervisor each CPUID costs us an exit. */
+struct known {
+	uint32_t base, count;
+	struct cpuid_out leaf[32];
+};
+
+static cpuid_host_fn host RO_AFTER_INIT;
+static struct known basic RO_AFTER_INIT = { .base = 0 };
+static struct known extended RO_AFTER_INIT = { .base = EXTENDED_BASE };
+static uint64_t xcr0_allowed RO_AFTER_INIT, tsc_khz RO_AFTER_INIT;
+static uint8_t maxphyaddr RO_AFTER_INIT;
+static bool amd RO_AFTER_INIT;
+
+_Static_assert(MAX_BASIC < ARRAY_SIZE(basic.leaf), "all that guests may ask for");
+_Static_assert(MAX_EXTENDED - EXTENDED_BASE < ARRAY_SIZE(extended.leaf), "likewise");
+
+static void learn(struct known *k, uint32_t max)
 {
-	struct cpuid_out r = h(0, 0);
+	struct cpuid_out first = host(k->base, 0);
 
+	memset(k->leaf, 0, sizeof(k->leaf));
+	k->count = 0;
+	if (first.eax < k->base)
+		return;
+	if (first.eax > max)
+		first.eax = max;
+	k->count = first.eax - k->base + 1;
+	for (uint32_t i = 1; i < k->count; i++)
+		k->leaf[i] = host(k->base + i, 0);
+	k->leaf[0] = first;
+}
+
+void cpuid_init(cpuid_host_fn h, uint64_t xcr0, uint64_t khz)
+{
 	host = h;
-	amd = r.ebx == 0x68747541 /* "Auth" */ || r.ebx == 0x6f677948 /* "Hygo" */;
-	host_1 = h(1, 0);
-	host_7 = r.eax >= 7 ? h(7, 0) : (struct cpuid_out){ 0 };
-	host_e1 = h(0x80000001, 0);
-	maxphyaddr = h(0x80000000, 0).eax >= 0x80000008 ? (uint8_t)h(0x80000008, 0).eax : 36;
+	xcr0_allowed = xcr0;
+	tsc_khz = khz;
+	learn(&basic, MAX_BASIC);
+	learn(&extended, MAX_EXTENDED);
+	amd = basic.leaf[0].ebx == 0x68747541 /* "Auth" */ ||
+	      basic.leaf[0].ebx == 0x6f677948 /* "Hygo" */;
+	maxphyaddr = extended.count > 8 ? (uint8_t)extended.leaf[8].eax : 36;
 	if (maxphyaddr > GUEST_PHYS_BITS)
 		maxphyaddr = GUEST_PHYS_BITS;
 }
@@ -70,7 +100,7 @@ uint8_t cpuid_guest_maxphyaddr(void)
 
 bool cpuid_guest_page1g(void)
 {
-	return host_e1.edx & E1_EDX_ALLOWED & BIT(26);
+	return extended.leaf[1].edx & E1_EDX_ALLOWED & BIT(26);
 }
 
 bool cpuid_guest_is_amd(void)
@@ -82,7 +112,7 @@ uint64_t cpuid_guest_efer_allowed(void)
 {
 	uint64_t m = EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE;
 
-	return host_e1.edx & BIT(25) ? m | EFER_FFXSR : m;
+	return extended.leaf[1].edx & BIT(25) ? m | EFER_FFXSR : m;
 }
 
 uint64_t cpuid_guest_cr4_allowed(void)
@@ -90,17 +120,17 @@ uint64_t cpuid_guest_cr4_allowed(void)
 	/* VME PVI TSD DE PSE PAE MCE PGE PCE OSFXSR OSXMMEXCPT */
 	uint64_t m = 0x7ff;
 
-	if (host_1.ecx & L1_ECX_ALLOWED & BIT(17))
+	if (basic.leaf[1].ecx & L1_ECX_ALLOWED & BIT(17))
 		m |= CR4_PCIDE;
-	if (host_1.ecx & BIT(26))
+	if (basic.leaf[1].ecx & BIT(26))
 		m |= CR4_OSXSAVE;
-	if (host_7.ebx & BIT(0))
+	if (basic.leaf[7].ebx & BIT(0))
 		m |= CR4_FSGSBASE;
-	if (host_7.ebx & BIT(7))
+	if (basic.leaf[7].ebx & BIT(7))
 		m |= CR4_SMEP;
-	if (host_7.ebx & BIT(20))
+	if (basic.leaf[7].ebx & BIT(20))
 		m |= CR4_SMAP;
-	if (host_7.ecx & BIT(2))
+	if (basic.leaf[7].ecx & BIT(2))
 		m |= CR4_UMIP;
 	return m;
 }
@@ -121,7 +151,7 @@ static void leaf_1(const struct cpuid_query *q, struct cpuid_out *r)
 
 	r->ebx = (r->ebx & 0xff00) | (q->apic_id & 0xff) << 24 | (ids & 0xff) << 16;
 	r->ecx = (r->ecx & L1_ECX_ALLOWED) | L1_ECX_FORCED;
-	if (!(q->xcr0_allowed & XCR0_AVX))
+	if (!(xcr0_allowed & XCR0_AVX))
 		r->ecx &= ~L1_ECX_AVX;
 	if (q->cr4 & CR4_OSXSAVE)
 		r->ecx |= L1_ECX_OSXSAVE;
@@ -133,10 +163,12 @@ static void leaf_1(const struct cpuid_query *q, struct cpuid_out *r)
 /* Caches: the outermost level is shared by all cores, the others are private. */
 static void leaf_4(const struct cpuid_query *q, struct cpuid_out *r)
 {
-	uint32_t level = r->eax >> 5 & 7, cores = 1u << id_bits(q->vcpu_count);
+	uint32_t level, cores = 1u << id_bits(q->vcpu_count);
 
+	*r = host(4, q->subleaf);
 	if (!(r->eax & 0x1f))
 		return;
+	level = r->eax >> 5 & 7;
 	r->eax = (r->eax & 0x3fff) | (cores - 1) << 26;
 	if (level >= 3)
 		r->eax |= (cores - 1) << 14;
@@ -152,11 +184,11 @@ static void leaf_7(const struct cpuid_query *q, struct cpuid_out *r)
 	r->ebx &= L7_EBX_ALLOWED;
 	r->ecx &= L7_ECX_ALLOWED;
 	r->edx &= L7_EDX_ALLOWED;
-	if (!(q->xcr0_allowed & XCR0_AVX)) {
+	if (!(xcr0_allowed & XCR0_AVX)) {
 		r->ebx &= ~BIT(5);
 		r->ecx &= ~(BIT(9) | BIT(10));
 	}
-	if (!(q->xcr0_allowed & XCR0_AVX512)) {
+	if (!(xcr0_allowed & XCR0_AVX512)) {
 		r->ebx &= ~L7_EBX_AVX512;
 		r->ecx &= ~(BIT(1) | BIT(6) | BIT(11) | BIT(12) | BIT(14));
 		r->edx &= ~BIT(8);
@@ -177,25 +209,25 @@ static void leaf_b(const struct cpuid_query *q, struct cpuid_out *r)
 	}
 }
 
+/* What is enabled, and how much room it takes, changes with XCR0: not what we once learned. */
 static void leaf_d(const struct cpuid_query *q, struct cpuid_out *r)
 {
+	*r = host(0xd, q->subleaf);
 	if (q->subleaf == 0) {
-		r->eax = (uint32_t)q->xcr0_allowed;
-		r->edx = (uint32_t)(q->xcr0_allowed >> 32);
+		r->eax = (uint32_t)xcr0_allowed;
+		r->edx = (uint32_t)(xcr0_allowed >> 32);
 	} else if (q->subleaf == 1) {
 		r->eax &= LD_1_ALLOWED;
 		r->ecx = r->edx = 0;
-	} else if (q->subleaf >= 63 || !(q->xcr0_allowed >> q->subleaf & 1)) {
+	} else if (q->subleaf >= 63 || !(xcr0_allowed >> q->subleaf & 1)) {
 		*r = (struct cpuid_out){ 0 };
 	}
 }
 
-static void basic(const struct cpuid_query *q, struct cpuid_out *r)
+static void filter_basic(const struct cpuid_query *q, struct cpuid_out *r)
 {
 	switch (q->leaf) {
 	case 0:
-		if (r->eax > MAX_BASIC)
-			r->eax = MAX_BASIC;
 		break;
 	case 1:
 		leaf_1(q, r);
@@ -230,16 +262,14 @@ static void extended_8(const struct cpuid_query *q, struct cpuid_out *r)
 	r->edx = 0;
 }
 
-static void extended(const struct cpuid_query *q, struct cpuid_out *r)
+static void filter_extended(const struct cpuid_query *q, struct cpuid_out *r)
 {
 	switch (q->leaf) {
-	case 0x80000000:
-		if (r->eax > MAX_EXTENDED)
-			r->eax = MAX_EXTENDED;
+	case EXTENDED_BASE:
 		break;
 	case 0x80000001:
 		r->ecx &= E1_ECX_ALLOWED;
-		if (!(q->xcr0_allowed & XCR0_AVX))
+		if (!(xcr0_allowed & XCR0_AVX))
 			r->ecx &= ~E1_ECX_AVX;
 		if (amd && q->vcpu_count > 1)
 			r->ecx |= BIT(1); /* CmpLegacy: cores, not threads */
@@ -282,7 +312,7 @@ static struct cpuid_out hypervisor(const struct cpuid_query *q)
 						  KVM_FEATURE_CLOCKSOURCE2 |
 						  KVM_FEATURE_CLOCKSOURCE_STABLE };
 	case TIMING_LEAF:
-		return (struct cpuid_out){ .eax = (uint32_t)q->tsc_khz, .ebx = 1000000 };
+		return (struct cpuid_out){ .eax = (uint32_t)tsc_khz, .ebx = 1000000 };
 	case OWN_BASE:
 		return signature(OWN_BASE, "FaultlineHV\0");
 	default:
@@ -290,22 +320,19 @@ static struct cpuid_out hypervisor(const struct cpuid_query *q)
 	}
 }
 
+/* Beyond the last leaf Intel repeats it, AMD gives zeros: zeros. */
 struct cpuid_out cpuid_guest(const struct cpuid_query *q)
 {
-	struct cpuid_out r;
+	struct cpuid_out r = { 0 };
 
-	if (q->leaf >= HYPERVISOR_BASE && q->leaf < HYPERVISOR_BASE + 0x10000)
-		return hypervisor(q);
-	r = host(q->leaf, q->subleaf);
-	if (q->leaf >= 0x80000000) {
-		if (q->leaf > host(0x80000000, 0).eax)
-			return (struct cpuid_out){ 0 };
-		extended(q, &r);
-	} else {
-		/* Beyond the last basic leaf Intel repeats it, AMD gives zeros: zeros. */
-		if (q->leaf > host(0, 0).eax)
-			return (struct cpuid_out){ 0 };
-		basic(q, &r);
+	if (q->leaf < basic.count) {
+		r = basic.leaf[q->leaf];
+		filter_basic(q, &r);
+	} else if (q->leaf - EXTENDED_BASE < extended.count) {
+		r = extended.leaf[q->leaf - EXTENDED_BASE];
+		filter_extended(q, &r);
+	} else if (q->leaf >= HYPERVISOR_BASE && q->leaf < HYPERVISOR_BASE + 0x10000) {
+		r = hypervisor(q);
 	}
 	return r;
 }

@@ -25,12 +25,10 @@ struct cpuid_query {
 	uint32_t apic_id;
 	uint32_t vcpu_count;
 	uint64_t cr4;
-	uint64_t xcr0_allowed;
-	uint64_t tsc_khz;
 };
 
-/* Boot CPU, once. */
-void cpuid_init(cpuid_host_fn host);
+/* Boot CPU, once; @xcr0: the components of extended state that guests may have. */
+void cpuid_init(cpuid_host_fn host, uint64_t xcr0, uint64_t tsc_khz);
 
 struct cpuid_out cpuid_guest(const struct cpuid_query *q);
 

@@ -2,8 +2,6 @@
 /* exit_cpuid: the CPUID instruction. */
 #include "hv/cpuid.h"
 #include "hv/exit_dispatch.h"
-#include "hv/time.h"
-#include "hv/vcpu_live.h"
 #include "hv/vm.h"
 
 void exit_cpuid(struct vcpu *v, const struct hv_exit *e)
@@ -14,8 +12,6 @@ void exit_cpuid(struct vcpu *v, const struct hv_exit *e)
 		.subleaf = (uint32_t)v->regs.gpr[GPR_RCX],
 		.apic_id = v->index,
 		.vcpu_count = v->vm->vcpu_count,
-		.xcr0_allowed = vcpu_live_xcr0_allowed(),
-		.tsc_khz = time_tsc_khz(),
 	};
 	struct cpuid_out r;
 	struct hv_sregs s;

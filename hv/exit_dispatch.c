@@ -36,14 +36,17 @@ void exit_dispatch(struct vcpu *v, const struct hv_exit *e)
 	handlers[e->class](v, e);
 }
 
-unsigned exit_insn_len(struct vcpu *v, const struct hv_exit *e)
+static __attribute__((noinline)) unsigned decode_len(struct vcpu *v)
 {
 	struct guest_virt g;
 
-	if (e->insn_len)
-		return e->insn_len;
 	guest_virt_init(&g, v);
 	return guest_virt_insn_len(&g);
+}
+
+unsigned exit_insn_len(struct vcpu *v, const struct hv_exit *e)
+{
+	return e->insn_len ? e->insn_len : decode_len(v);
 }
 
 /*

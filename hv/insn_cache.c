@@ -4,17 +4,6 @@
 
 #include "hv/vm.h"
 
-unsigned insn_cache_len(const struct vcpu *v, const struct insn_cache_key *k)
-{
-	const struct insn_cache *c = &v->insn_cache;
-
-	if (c->key.rip != k->rip || c->key.cr3 != k->cr3 || c->key.cs_base != k->cs_base ||
-	    c->key.cr0 != k->cr0 || c->key.cr4 != k->cr4 || c->key.efer != k->efer ||
-	    c->key.cs_attr != k->cs_attr || c->gen != flush_acked(&v->vm->flush, v->index))
-		return 0;
-	return guest_mem_words_are(c->word, c->words) ? c->len : 0;
-}
-
 void insn_cache_begin(struct vcpu *v)
 {
 	v->insn_cache.len = v->insn_cache.words = 0;

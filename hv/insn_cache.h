@@ -31,8 +31,16 @@ struct insn_cache {
 	struct guest_mem_word word[INSN_CACHE_WORDS];
 };
 
-/* The length, or 0. */
-unsigned insn_cache_len(const struct vcpu *v, const struct insn_cache_key *k);
+/* The length, or 0; @gen: the generation that the vCPU has acknowledged. */
+static inline unsigned insn_cache_len(const struct insn_cache *c, const struct insn_cache_key *k,
+				      uint64_t gen)
+{
+	if (c->key.rip != k->rip || c->key.cr3 != k->cr3 || c->key.cs_base != k->cs_base ||
+	    c->key.cr0 != k->cr0 || c->key.cr4 != k->cr4 || c->key.efer != k->efer ||
+	    c->key.cs_attr != k->cs_attr || c->gen != gen)
+		return 0;
+	return guest_mem_words_are(c->word, c->words) ? c->len : 0;
+}
 
 /* While the slow way reads: forgets what was, notes the 8-byte entry at @gpa, ... */
 void insn_cache_begin(struct vcpu *v);

@@ -76,7 +76,7 @@ static void bring_up(void *arg)
 	cpus[0]->online = true;
 	speculation_init();
 	vcpu_live_init();
-	cpuid_init(host_cpuid);
+	cpuid_init(host_cpuid, vcpu_live_xcr0_allowed(), time_tsc_khz());
 	if (machine_route_console(HOST_VEC_SERIAL))
 		log_info("console: the serial port is polled");
 	else

@@ -239,14 +239,11 @@ void vcpu_raise_pf(struct vcpu *v, uint64_t cr2, uint32_t error)
 	vcpu_raise_error(v, VEC_PF, error);
 }
 
-/* Outside 64-bit mode EIP wraps; only a carry into the upper half makes it worth to look. */
-static uint64_t next_rip(struct vcpu *v, unsigned len)
+/* Outside 64-bit mode EIP wraps. */
+static __attribute__((noinline)) uint64_t carried_rip(struct vcpu *v, uint64_t next)
 {
-	uint64_t next = v->regs.rip + len;
 	struct hv_sregs s;
 
-	if (!((next ^ v->regs.rip) >> 32))
-		return next;
 	virt->get_sregs(v, &s);
 	if ((s.efer & EFER_LMA) && (s.seg[SEG_CS].attr & SEG_ATTR_L))
 		return next;
@@ -268,8 +265,12 @@ static void raise_step(struct vcpu *v)
 void vcpu_skip(struct vcpu *v, unsigned len)
 {
 	uint32_t block = virt->get_blocking(v);
+	uint64_t next = v->regs.rip + len;
 
-	v->regs.rip = next_rip(v, len);
+	/* Only a carry into the upper half makes it worth to look at the mode. */
+	if (unlikely((next ^ v->regs.rip) >> 32))
+		next = carried_rip(v, next);
+	v->regs.rip = next;
 	v->regs.rflags &= ~RFLAGS_RF;
 	if (block & BLOCK_IRQ_SHADOW)
 		virt->set_blocking(v, block & ~BLOCK_IRQ_SHADOW);

@@ -194,7 +194,7 @@ static uint8_t known_length(const struct vcpu *v, const struct vmcb_save *s)
 	const struct insn_cache_key k = { s->rip, s->cs.base, s->cr0, s->cr3, s->cr4,
 					  s->efer & ~EFER_SVME, svm_seg_attr(&s->cs) };
 
-	return (uint8_t)insn_cache_len(v, &k);
+	return (uint8_t)insn_cache_len(&v->insn_cache, &k, flush_acked(&v->vm->flush, v->index));
 }
 
 /* Apart from svm_run(), so that the way of a nested fault saves few registers. */
