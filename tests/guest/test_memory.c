@@ -3,9 +3,9 @@
  * test_memory: guest memory while the hypervisor works on it.
  *
  * CPU 0 makes the calls of hv/test_call.h: it logs writes in every mode there
- * is, harvests, ages, moves, discards and joins pages; all other CPUs write
- * stamps at the same time.  Each writer knows what its pages must hold, so lost
- * content shows at once.  CPU 0 keeps a copy of every stamp and renews it only
+ * is, harvests, ages, moves, discards and joins pages, takes RAM away and gives
+ * it back; all other CPUs write stamps at the same time.  Each writer knows what
+ * its pages must hold, so lost content shows at once.  CPU 0 keeps a copy of every stamp and renews it only
  * for pages that a harvest reported: when the writers stand still and the last
  * harvest is in, the copy must be the truth, or a write was not logged.
  */
@@ -17,6 +17,8 @@
 #define AREA_SIZE (PAGES * PAGE_SIZE)
 #define SCRATCH	  (AREA + AREA_SIZE) /* for discards: may read as zero at any time */
 #define SCRATCH_PAGES 512u
+#define FICKLE	  (SCRATCH + SCRATCH_PAGES * PAGE_SIZE) /* now RAM, now nothing */
+#define FICKLE_PAGES 64u
 #define ROUNDS	  6 /* harvests between two stand-stills */
 #define NOENT	  (-4) /* enum hv_status of the hypervisor */
 #define NOTSUP	  (-8)
@@ -82,6 +84,17 @@ static void write_scratch(unsigned cpu, unsigned page, uint64_t version)
 	stamp(p, page, version | (uint64_t)cpu << 48);
 }
 
+/* Likewise, or all ones where there is no RAM just now. */
+static void write_fickle(unsigned cpu, unsigned page, uint64_t version)
+{
+	volatile uint64_t *p = page_at(FICKLE, page);
+	uint64_t first = p[0];
+
+	if (first && ~first && first >> 48 != cpu)
+		lost++;
+	stamp(p, page, version | (uint64_t)cpu << 48);
+}
+
 static void writer(unsigned cpu)
 {
 	uint64_t version = 0, random = cpu;
@@ -99,6 +112,9 @@ static void writer(unsigned cpu)
 		if (version % 16 == 0)
 			write_scratch(cpu, (unsigned)(random >> 40) % (SCRATCH_PAGES / writers) * writers +
 						   cpu - 1, version);
+		if (version % 64 == 0)
+			write_fickle(cpu, (unsigned)(random >> 40) % (FICKLE_PAGES / writers) * writers +
+						  cpu - 1, version);
 	}
 	__atomic_add_fetch(&writes, version, __ATOMIC_SEQ_CST);
 }
@@ -152,6 +168,16 @@ static unsigned stale_copies(void)
 	return n;
 }
 
+/* Half of the fickle pages go, or come back: the middle or the end, so that regions are cut and joined. */
+static bool change_regions(void)
+{
+	uint64_t half = FICKLE_PAGES * PAGE_SIZE / 2;
+	static unsigned step;
+	bool back = step % 2, middle = step++ / 2 % 2;
+
+	return call(TEST_CALL_REGION, FICKLE + (middle ? half / 2 : half), half, back, 0) >= 0;
+}
+
 static bool disturb(unsigned round)
 {
 	uint64_t part = AREA + round % 4 * (AREA_SIZE / 4);
@@ -160,7 +186,7 @@ static bool disturb(unsigned round)
 	good &= call(TEST_CALL_MOVE, part + 5 * PAGE_SIZE, AREA_SIZE / 16, 0, 0) >= 0;
 	good &= call(TEST_CALL_DISCARD, SCRATCH + (round % 3 ? PAGE_SIZE : 0),
 		     round % 3 ? 64 * PAGE_SIZE : SCRATCH_PAGES * PAGE_SIZE, 0, 0) >= 0;
-	return good;
+	return change_regions() && good;
 }
 
 static const struct {

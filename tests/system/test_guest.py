@@ -86,7 +86,7 @@ def test_a_noisy_vm_does_not_starve_another(machine):
 
 
 MEMORY = [("svm", "", 60), ("svm", "no-access-bits;", 10), ("svm", 'max-leaf = "4K";', 5),
-          ("vmx", "", 2), ("vmx", "no-access-bits;", 2)]  # one guest second takes Bochs a dozen
+          ("vmx", "", 5), ("vmx", "no-access-bits;", 2)]  # one guest second takes Bochs a dozen
 
 
 @pytest.mark.parametrize("where, more, seconds", MEMORY)
