@@ -87,15 +87,8 @@ enum hv_status vm_log_enable(struct vm *vm, enum dirty_mode mode, bool eager)
 	return st;
 }
 
-static void promote(struct vm *vm, uint64_t from, uint64_t to, uint64_t *count)
-{
-	for (uint64_t at = align_up(from, 2 * MIB); at + 2 * MIB <= to; at += 2 * MIB)
-		*count += npt_promote(&vm->npt, &vm->flush, GPA(at));
-}
-
 enum hv_status vm_log_disable(struct vm *vm)
 {
-	uint64_t promoted = 0;
 	struct dirty_log *log;
 
 	begin(vm);
@@ -103,7 +96,7 @@ enum hv_status vm_log_disable(struct vm *vm)
 	if (log) {
 		hv_pages_free(log->bits, frame_order(dirty_bytes(log->pages)));
 		if (vm->config->max_leaf_shift >= NPT_SHIFT_2M)
-			promote(vm, 0, top(vm), &promoted);
+			npt_promote(&vm->npt, &vm->flush, GPA(0), top(vm));
 	}
 	end(vm);
 	return log ? HV_OK : HV_NOENT;
@@ -209,7 +202,7 @@ enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 	if (vm->npt.log)
 		st = HV_EXIST; /* its writes have to be told apart by page */
 	else
-		promote(vm, gpa.v, gpa.v + len, count);
+		*count = npt_promote(&vm->npt, &vm->flush, gpa, len);
 	end(vm);
 	return st;
 }

@@ -63,51 +63,81 @@ static bool fits(const struct npt_fmt *f, const uint64_t *child)
 	return true;
 }
 
-static void freeze_children(struct npt *n, uint64_t *t, uint64_t *was)
+/* A span that is being joined. */
+struct join {
+	uint64_t *parent, value; /* its table entry, and what that was */
+	uint64_t *table;
+	uint64_t *was; /* the children before: not on the stack, it is 4 KiB */
+};
+
+static void freeze(struct npt *n, struct join *j)
 {
+	/* The CPU may set the table entry's own accessed bit at any time. */
+	while (!npte_cas(n, EDGE_DETACH, NPT_SHIFT_2M, j->parent, j->value, NPTE_FROZEN))
+		j->value = npt_load(j->parent);
 	for (unsigned i = 0; i < NPT_ENTRIES; i++)
 		do
-			was[i] = npt_load(&t[i]);
-		while (!npte_cas(n, EDGE_FREEZE, NPT_SHIFT_4K, &t[i], was[i], NPTE_FROZEN));
+			j->was[i] = npt_load(&j->table[i]);
+		while (!npte_cas(n, EDGE_FREEZE, NPT_SHIFT_4K, &j->table[i], j->was[i], NPTE_FROZEN));
 }
 
-static void restore(struct npt *n, uint64_t *parent, uint64_t value, uint64_t *t,
-		    const uint64_t *was)
+/* False: nothing has changed. */
+static bool begin_join(struct npt *n, gpa_t gpa, struct join *j)
+{
+	j->parent = npt_parent(n, gpa, &j->value);
+	if (!j->parent)
+		return false;
+	j->table = npt_table_of(n, j->value);
+	if (!fits(n->fmt, j->table))
+		return false;
+	j->was = n->env->alloc_table(n->env->ctx);
+	if (!j->was)
+		return false;
+	freeze(n, j);
+	return true;
+}
+
+static void restore(struct npt *n, const struct join *j)
 {
 	for (unsigned i = 0; i < NPT_ENTRIES; i++)
-		npte_store(n, EDGE_RESTORE, NPT_SHIFT_4K, &t[i], was[i]);
-	npte_store(n, EDGE_ATTACH, NPT_SHIFT_2M, parent, value);
+		npte_store(n, EDGE_RESTORE, NPT_SHIFT_4K, &j->table[i], j->was[i]);
+	npte_store(n, EDGE_ATTACH, NPT_SHIFT_2M, j->parent, j->value);
 }
 
-bool npt_promote(struct npt *n, struct flush *f, gpa_t gpa)
+/* No CPU translates by the children any more. */
+static bool end_join(struct npt *n, struct flush *f, const struct join *j)
 {
-	uint64_t value, *parent = npt_parent(n, gpa, &value), *t, leaf;
-	/* Not on the stack: 4 KiB.  The mutation lock is per VM, a table page is not. */
-	uint64_t *was;
+	bool fit = fits(n->fmt, j->was);
+	uint64_t leaf;
 
-	if (!parent)
-		return false;
-	t = npt_table_of(n, value);
-	if (!fits(n->fmt, t))
-		return false;
-	was = n->env->alloc_table(n->env->ctx);
-	if (!was)
-		return false;
-	/* The CPU may set the table entry's own accessed bit at any time. */
-	while (!npte_cas(n, EDGE_DETACH, NPT_SHIFT_2M, parent, value, NPTE_FROZEN))
-		value = npt_load(parent);
-	freeze_children(n, t, was);
-	flush_wait(f, flush_begin(f));
-	if (fits(n->fmt, was)) {
-		leaf = was[0] | n->fmt->large | n->fmt->write;
+	if (fit) {
+		leaf = j->was[0] | n->fmt->large | n->fmt->write;
 		for (unsigned i = 1; i < NPT_ENTRIES; i++)
-			leaf |= was[i] & joined(n->fmt);
-		npte_store(n, EDGE_MERGE, NPT_SHIFT_2M, parent, leaf);
-		flush_retire(f, FLUSH_TABLE, npt_table_hpa(n, t), 0);
+			leaf |= j->was[i] & joined(n->fmt);
+		npte_store(n, EDGE_MERGE, NPT_SHIFT_2M, j->parent, leaf);
+		flush_retire(f, FLUSH_TABLE, npt_table_hpa(n, j->table), 0);
 	} else {
-		restore(n, parent, value, t, was);
-		parent = NULL;
+		restore(n, j);
 	}
-	n->env->free_table(n->env->ctx, was);
-	return parent;
+	n->env->free_table(n->env->ctx, j->was);
+	return fit;
+}
+
+uint64_t npt_promote(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len)
+{
+	const uint64_t span = BIT64(NPT_SHIFT_2M);
+	uint64_t at = align_up(gpa.v, span), end = gpa.v + len, joined_spans = 0;
+	struct join batch[8];
+
+	while (at + span <= end) {
+		unsigned count = 0;
+
+		for (; at + span <= end && count < ARRAY_SIZE(batch); at += span)
+			count += begin_join(n, GPA(at), &batch[count]);
+		if (count)
+			flush_wait(f, flush_begin(f));
+		for (unsigned i = 0; i < count; i++)
+			joined_spans += end_join(n, f, &batch[i]);
+	}
+	return joined_spans;
 }

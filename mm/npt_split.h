@@ -22,9 +22,9 @@ enum hv_status npt_split(struct npt *n, uint64_t *e, unsigned shift, uint64_t ol
 enum hv_status npt_split_at(struct npt *n, gpa_t gpa) __must_check;
 
 /*
- * Makes one 2 MiB leaf of the table that maps the span at @gpa, when its 512
- * pages are there, contiguous, aligned and all writable or upgradable.  False:
- * they are not, and nothing has changed.  Under the mutation lock, no log
- * attached; waits for vCPUs.
+ * Makes one 2 MiB leaf of each table that maps a span inside [gpa, gpa + len),
+ * where its 512 pages are there, contiguous, aligned and all writable or
+ * upgradable; other spans stay as they are.  Returns how many.  Under the
+ * mutation lock, no log attached; waits for vCPUs, once for a few spans.
  */
-bool npt_promote(struct npt *n, struct flush *f, gpa_t gpa);
+uint64_t npt_promote(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len);

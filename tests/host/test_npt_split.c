@@ -118,14 +118,38 @@ static void joins_a_span(void **s)
 		map_span(f, i / 2 ? NPT_READ : NPT_RWX);
 		*fake_vm_entry(0x201000) |= f->dirty;
 		*fake_vm_entry(0x205000) |= f->accessed;
-		assert_true(npt_promote(&vm.n, &vm.f, GPA(0x2fffff)));
+		assert_true(npt_promote(&vm.n, &vm.f, GPA(0x1fffff), 0x200001));
 		/* Dirty if one page was; upgradable is as good as writable. */
 		assert_int_equal(fake_vm_state(0x200000, 21), NPTE_WD);
 		assert_true(*fake_vm_entry(0x200000) & f->accessed);
 		assert_true(fake_vm_maps(0x3ff123, 0x5ff123));
-		assert_false(npt_promote(&vm.n, &vm.f, GPA(0x200000)));
+		assert_false(npt_promote(&vm.n, &vm.f, GPA(0x200000), 0x200000));
 		fake_vm_destroy(512);
 	}
+}
+
+/* Whole spans only, those that fit, a few with each wait. */
+static void joins_many(void **s)
+{
+	const uint64_t base = 0x40000000;
+	uint64_t gen;
+
+	(void)s;
+	fake_vm_create(&npt_fmt_ept);
+	for (uint64_t i = 0; i < 20 * 512; i++)
+		fake_vm_map(base + i * 0x1000, 0x80000000 + i * 0x1000, 12,
+			    i == 7 * 512 + 3 ? NPT_READ | NPT_EXEC : NPT_RWX);
+	*fake_vm_entry(base + (7 * 512 + 3) * 0x1000ULL) &= ~NPTE_MW;
+	gen = vm.f.gen;
+	assert_int_equal(npt_promote(&vm.n, &vm.f, GPA(base + 0x1000), 19 * 0x200000), 17);
+	assert_in_range(vm.f.gen - gen, 2, 4);
+	fake_vm_state(base, 12);
+	fake_vm_state(base + 19 * 0x200000, 12);
+	for (uint64_t i = 1; i < 19; i++)
+		assert_int_equal(fake_vm_state(base + i * 0x200000, i == 7 ? 12 : 21), NPTE_WC);
+	for (uint64_t at = base; at < base + 20 * 0x200000; at += 0x1000)
+		assert_true(fake_vm_maps(at, at + 0x40000000));
+	fake_vm_destroy(20 * 512);
 }
 
 static void assert_not_joined(uint64_t pages)
@@ -134,7 +158,7 @@ static void assert_not_joined(uint64_t pages)
 
 	for (unsigned i = 0; i < 512; i++)
 		was[i] = *fake_vm_entry(0x200000 + i * 0x1000ULL);
-	assert_false(npt_promote(&vm.n, &vm.f, GPA(0x200000)));
+	assert_false(npt_promote(&vm.n, &vm.f, GPA(0x200000), 0x200000));
 	for (unsigned i = 0; i < 512; i++)
 		assert_int_equal(was[i], *fake_vm_entry(0x200000 + i * 0x1000ULL));
 	fake_vm_destroy(pages);
@@ -195,7 +219,7 @@ static void changes_after_the_first_look(void **s)
 	map_span(&npt_fmt_ept, NPT_RWX);
 	fake_npt.race = unmap_one;
 	fake_npt.race_arg = &gpa;
-	assert_false(npt_promote(&vm.n, &vm.f, GPA(0x200000)));
+	assert_false(npt_promote(&vm.n, &vm.f, GPA(0x200000), 0x200000));
 	assert_int_equal(fake_vm_state(gpa, 12), NPTE_E);
 	assert_int_equal(fake_vm_state(0x200000, 12), NPTE_WC);
 	assert_int_equal(fake_vm_state(0x3ff000, 12), NPTE_WC);
@@ -204,7 +228,7 @@ static void changes_after_the_first_look(void **s)
 	map_span(&npt_fmt_ept, NPT_RWX);
 	fake_npt.race = touch_parent;
 	fake_npt.race_arg = &gpa;
-	assert_true(npt_promote(&vm.n, &vm.f, GPA(0x200000)));
+	assert_true(npt_promote(&vm.n, &vm.f, GPA(0x200000), 0x200000));
 	assert_int_equal(fake_vm_state(gpa, 21), NPTE_WC);
 	fake_vm_destroy(512);
 }
@@ -224,7 +248,7 @@ static void faults_meanwhile_find_it_frozen(void **s)
 	map_span(&npt_fmt_ept, NPT_RWX);
 	flush_enter(&vm.f, 0);
 	vm.in_flush = fault_meanwhile;
-	assert_true(npt_promote(&vm.n, &vm.f, GPA(0x200000)));
+	assert_true(npt_promote(&vm.n, &vm.f, GPA(0x200000), 0x200000));
 	assert_null(vm.in_flush);
 	fake_vm_destroy(512);
 }
@@ -237,6 +261,7 @@ int main(void)
 		cmocka_unit_test(lost_race),
 		cmocka_unit_test(split_at),
 		cmocka_unit_test(joins_a_span),
+		cmocka_unit_test(joins_many),
 		cmocka_unit_test(what_cannot_be_joined),
 		cmocka_unit_test(changes_after_the_first_look),
 		cmocka_unit_test(faults_meanwhile_find_it_frozen),

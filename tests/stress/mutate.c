@@ -220,7 +220,7 @@ static void some_change(uint64_t *random)
 	case 2:
 		move(span, NPT_ENTRIES);
 		if (!st.n.log)
-			st.promoted += npt_promote(&st.n, &st.f, GPA(span << PAGE_SHIFT));
+			st.promoted += npt_promote(&st.n, &st.f, GPA(span << PAGE_SHIFT), 2 * MIB);
 		break;
 	case 3:
 	case 4:
@@ -232,7 +232,7 @@ static void some_change(uint64_t *random)
 		break;
 	default:
 		if (!st.n.log)
-			st.promoted += npt_promote(&st.n, &st.f, GPA(span << PAGE_SHIFT));
+			st.promoted += npt_promote(&st.n, &st.f, GPA(span << PAGE_SHIFT), 2 * MIB);
 	}
 }
 
