@@ -5,6 +5,7 @@
 #include "hv/cpu.h"
 #include "hv/smp.h"
 #include "hv/vm.h"
+#include "mm/frame.h"
 
 static uint32_t round; /* of draining; each CPU remembers the last one it served */
 
@@ -40,6 +41,15 @@ void lowmem_pause(struct vcpu *v, uint64_t gpa)
 	vm_request(v->vm, VM_REQ_PAUSE,
 		   "vcpu %u: no memory left for its page at %llx: it goes on when another VM gives some back",
 		   v->index, (unsigned long long)gpa);
+}
+
+uint64_t lowmem_free(void)
+{
+	uint64_t frames = frame_stats().guest_free;
+
+	for (uint32_t i = 0; i < cpu_count; i++)
+		frames += frame_cache_guest_frames(&cpus[i]->frames);
+	return frames * PAGE_SIZE;
 }
 
 void lowmem_over(void)

@@ -23,5 +23,8 @@ void lowmem_serve(void);
 /* For @v a fault found no memory at @gpa: pauses its VM, with a message. */
 void lowmem_pause(struct vcpu *v, uint64_t gpa);
 
+/* Bytes that no VM has, in the pool and in stock; while other CPUs run, about. */
+uint64_t lowmem_free(void);
+
 /* Memory has come free: paused VMs go on. */
 void lowmem_over(void);

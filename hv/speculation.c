@@ -12,12 +12,23 @@
 #define ARCH_RDCL_NO		BIT64(0)
 #define ARCH_SKIP_L1DFL		BIT64(3)
 #define ARCH_MDS_NO		BIT64(5)
+#define ARCH_PSCHANGE_MC_NO	BIT64(6)
 #define MSR_FLUSH_CMD		0x10b
 #define FLUSH_CMD_L1D		1
 
 static bool need_ibpb __attribute__((section(".data.ro_after_init")));
 static bool need_l1d_flush __attribute__((section(".data.ro_after_init")));
 bool speculation_need_verw __attribute__((section(".data.ro_after_init")));
+
+/*
+ * Two sizes of translation for one executable page may be a machine check.  A
+ * guest brings that about by itself where it has large nested leaves.
+ */
+static void warn_of_multihit(uint64_t arch)
+{
+	if (cpuid(0, 0).ebx == 0x756e6547 /* "Genu" */ && !(arch & ARCH_PSCHANGE_MC_NO))
+		log_warn("speculation: this CPU may have the iTLB multihit erratum: give VMs that are not trusted max-leaf = \"4K\"");
+}
 
 void speculation_init(void)
 {
@@ -35,6 +46,7 @@ void speculation_init(void)
 	speculation_need_verw = (l7.edx & BIT(10)) && !(arch & ARCH_MDS_NO);
 	log_info("speculation: IBPB and L1D flush between VMs %s and %s, VERW before entry %s",
 		 need_ibpb ? "yes" : "no", need_l1d_flush ? "yes" : "no", speculation_need_verw ? "yes" : "no");
+	warn_of_multihit(arch);
 }
 
 void speculation_switch_vm(void)

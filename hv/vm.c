@@ -259,7 +259,7 @@ static void reset(struct vm *vm)
 	}
 	vm->stats.resets++;
 	log_info("vm '%s': reset %u: %s, %llu KiB free", vm->config->name, vm->stats.resets,
-		 vm->reason.text, (unsigned long long)(frame_stats().guest_free * PAGE_SIZE / KIB));
+		 vm->reason.text, (unsigned long long)(lowmem_free() / KIB));
 	st = boot(vm, &err);
 	if (!st) {
 		let_run(vm);
