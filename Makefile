@@ -128,7 +128,7 @@ image: deps ## a disk image for a USB stick and a bootable ISO, under build/
 
 # ---- host tests --------------------------------------------------------------
 HOST_CC     ?= clang
-HOST_CFLAGS := -std=gnu11 -O1 -g -I. -I$(B)/gen -DHV_DEBUG $(WARN) -fno-omit-frame-pointer \
+HOST_CFLAGS := -std=gnu11 -O1 -g -I. -I$(B)/gen -DHV_DEBUG -DHV_TEST $(WARN) -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_TESTS  := $(patsubst tests/host/%.c,$(B)/host/%,$(wildcard tests/host/test_*.c))
 HOST_PURE   := $(PURE:%.c=$(B)/host/%.o)
@@ -154,7 +154,7 @@ check: $(HOST_TESTS) ## host tests only, under a minute
 
 # stress: the engine of the nested tables on real threads, under ThreadSanitizer.
 STRESS_SECONDS ?= 8
-STRESS_CFLAGS  := -std=gnu11 -O1 -g -I. -DHV_DEBUG $(WARN) -fno-omit-frame-pointer -fsanitize=thread
+STRESS_CFLAGS  := -std=gnu11 -O1 -g -I. -DHV_DEBUG -DHV_TEST $(WARN) -fno-omit-frame-pointer -fsanitize=thread
 STRESS_OBJ     := $(patsubst %.c,$(B)/stress/%.o,$(wildcard tests/stress/*.c) $(addprefix mm/,age.c audit.c \
 	dirty.c fault.c fault_fast.c flush.c npt.c npt_remove.c npt_split.c npte.c npte_edge.c region.c))
 

@@ -17,6 +17,10 @@ static const struct {
 #undef X
 };
 
+#ifdef HV_TEST
+void (*npte_step)(uint64_t *e);
+#endif
+
 const char *npte_edge_name(enum npte_edge edge)
 {
 	return edges[edge].name;

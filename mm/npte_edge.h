@@ -79,15 +79,25 @@ static inline void npte_edge_taken(const struct npt *n, enum npte_edge edge, uns
 }
 #endif
 
+#ifdef HV_TEST
+/* Tests: what other CPUs do right before and after each compare-and-swap of *@e. */
+extern void (*npte_step)(uint64_t *e);
+#define NPTE_STEP(e) (npte_step ? npte_step(e) : (void)0)
+#else
+#define NPTE_STEP(e) ((void)0)
+#endif
+
 /* False: *e was no longer @old. */
 static inline bool npte_cas(const struct npt *n, enum npte_edge edge, unsigned shift, uint64_t *e,
 			    uint64_t old, uint64_t new)
 {
 	uint64_t seen = old;
 
+	NPTE_STEP(e);
 	if (!__atomic_compare_exchange_n(e, &seen, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
 	npte_edge_taken(n, edge, shift, old, new);
+	NPTE_STEP(e);
 	return true;
 }
 
