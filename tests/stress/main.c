@@ -10,11 +10,13 @@
  * stress [SECONDS]: per format; a mutant gets as long until it counts as missed.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "hv/assert.h"
+#include "mm/npte_edge.h"
 #include "tests/stress/stress.h"
 
 #define TRIES 12 /* for a mutant */
@@ -94,10 +96,22 @@ static void finish(void)
 		failed("something has never happened", 0, 0);
 }
 
+/* Now and then a thread stands still around its compare-and-swap: wider windows for the others. */
+static void dawdle(uint64_t *e)
+{
+	static _Thread_local uint64_t random;
+
+	if (!random)
+		random = (uint64_t)(uintptr_t)e | 1;
+	if (next(&random) % 256 == 0)
+		sched_yield();
+}
+
 static void run(const struct npt_fmt *fmt, enum mutant mutant, unsigned seconds)
 {
 	pthread_t t[VCPUS + 2];
 
+	npte_step = dawdle;
 	prepare(fmt, mutant);
 	for (unsigned i = 0; i < VCPUS; i++)
 		pthread_create(&t[i], NULL, vcpu_thread, &st.vcpu[i]);
