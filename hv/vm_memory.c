@@ -106,14 +106,14 @@ static void kick(void *ctx, uint32_t slot)
 	vcpu_kick(vm->vcpu[slot], 0);
 }
 
-static void retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, unsigned order)
+static void retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, uint64_t pages)
 {
 	struct vm *vm = ctx;
 
 	if (kind == FLUSH_TABLE)
-		frame_list_add_hv(&vm->retired[list], hpa, order);
+		frame_list_add_hv(&vm->retired[list], hpa, pages);
 	else
-		frame_list_add(&vm->retired[list], hpa, order);
+		frame_list_add(&vm->retired[list], hpa, pages);
 }
 
 static void release(void *ctx, unsigned list)

@@ -131,16 +131,9 @@ enum hv_status vm_age(struct vm *vm, gpa_t gpa, uint64_t len, uint16_t *used, ui
 
 /* ---- removal ----------------------------------------------------------------------- */
 
-static void retire(void *arg, const struct npt_leaf *leaf)
-{
-	struct vm *vm = arg;
-
-	flush_retire(&vm->flush, FLUSH_FRAMES, leaf->hpa, leaf->shift - PAGE_SHIFT);
-}
-
 static enum hv_status remove_pages(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count)
 {
-	enum hv_status st = npt_remove(&vm->npt, &vm->flush, gpa, len, retire, vm, count);
+	enum hv_status st = npt_remove(&vm->npt, &vm->flush, gpa, len, count);
 
 	if (!st)
 		__atomic_sub_fetch(&vm->stats.resident, *count * PAGE_SIZE, __ATOMIC_RELAXED);

@@ -77,11 +77,11 @@ void flush_wait_for_root(struct flush *f, uint64_t gen)
 	wait(f, gen, passed_root);
 }
 
-void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, unsigned order)
+void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, uint64_t pages)
 {
 	unsigned list = f->filling;
 
-	f->env->retire(f->env->ctx, list, kind, hpa, order);
+	f->env->retire(f->env->ctx, list, kind, hpa, pages);
 	f->count[list]++;
 	f->free_at[list] = f->gen + 1;
 }

@@ -40,8 +40,8 @@ struct flush_slot {
 struct flush_env {
 	void *ctx;
 	void (*kick)(void *ctx, uint32_t slot);
-	/* Puts 2^order frames on list 0 or 1; and releases all of a list. */
-	void (*retire)(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, unsigned order);
+	/* Puts frames side by side, or a table, on list 0 or 1; and releases all of a list. */
+	void (*retire)(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, uint64_t pages);
 	void (*release)(void *ctx, unsigned list);
 };
 
@@ -103,8 +103,8 @@ void flush_wait(struct flush *f, uint64_t gen);
 /* Likewise, and no vCPU holds a pointer that it looked up before @gen. */
 void flush_wait_for_root(struct flush *f, uint64_t gen);
 
-/* 2^order frames or a table at @hpa are unlinked and may be reused after the next generation. */
-void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, unsigned order);
+/* The frames or the table at @hpa are unlinked and may be reused after the next generation. */
+void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, uint64_t pages);
 
 /* Releases what has become free.  False: something still waits. */
 bool flush_reclaim(struct flush *f);

@@ -212,33 +212,18 @@ bool frame_clear_blocks_wanted(void)
 
 /* ---- lists --------------------------------------------------------------------------- */
 
-/* What lies side by side goes back as one. */
-static void end_run(struct frame_list *l)
+void frame_list_add(struct frame_list *l, hpa_t a, uint64_t pages)
 {
-	if (l->run_count)
-		buddy_chain(&guest_pool, &l->guest, l->run, (uint32_t)l->run_count);
-	l->run_count = 0;
+	buddy_chain(&guest_pool, &l->guest, a.v >> PAGE_SHIFT, (uint32_t)pages);
 }
 
-void frame_list_add(struct frame_list *l, hpa_t a, unsigned order)
+void frame_list_add_hv(struct frame_list *l, hpa_t a, uint64_t pages)
 {
-	uint64_t pfn = a.v >> PAGE_SHIFT;
-
-	if (pfn != l->run + l->run_count || l->run_count >= BIT64(31)) {
-		end_run(l);
-		l->run = pfn;
-	}
-	l->run_count += BIT64(order);
-}
-
-void frame_list_add_hv(struct frame_list *l, hpa_t a, unsigned order)
-{
-	buddy_chain(&hv_pool, &l->hv, a.v >> PAGE_SHIFT, 1u << order);
+	buddy_chain(&hv_pool, &l->hv, a.v >> PAGE_SHIFT, (uint32_t)pages);
 }
 
 void frame_list_free(struct frame_list *l)
 {
-	end_run(l);
 	lock(&frame_lock);
 	if (l->guest)
 		__atomic_add_fetch(&guest_freed, 1, __ATOMIC_RELAXED);

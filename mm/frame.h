@@ -54,15 +54,14 @@ void frame_clear_block_give(hpa_t a);
 bool frame_clear_blocks_wanted(void);
 
 /*
- * Allocated frames on a list that costs no memory; frame_list_free() takes the
- * lock once.  Owned by whoever holds the list.
+ * Runs of allocated frames on a list that costs no memory; frame_list_free()
+ * takes the lock once.  Owned by whoever holds the list.
  */
 struct frame_list {
 	uint32_t guest, hv;
-	uint64_t run, run_count; /* guest frames side by side, not on the list yet */
 };
-void frame_list_add(struct frame_list *l, hpa_t a, unsigned order);
-void frame_list_add_hv(struct frame_list *l, hpa_t a, unsigned order);
+void frame_list_add(struct frame_list *l, hpa_t a, uint64_t pages);
+void frame_list_add_hv(struct frame_list *l, hpa_t a, uint64_t pages);
 void frame_list_free(struct frame_list *l);
 
 #ifdef HV_DEBUG

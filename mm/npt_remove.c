@@ -6,13 +6,35 @@
 #include "mm/npt_split.h"
 #include "mm/npte_edge.h"
 
+/* Frames side by side, retired as one: one by one would be most of what a removal costs. */
+struct gathered {
+	struct flush *f;
+	uint64_t from, to;
+	uint64_t retired; /* pages, all in all */
+};
+
+static void gathered_retire(struct gathered *g)
+{
+	uint64_t pages = (g->to - g->from) >> PAGE_SHIFT;
+
+	if (pages)
+		flush_retire(g->f, FLUSH_FRAMES, HPA(g->from), pages);
+	g->retired += pages;
+}
+
+static void gather(struct gathered *g, hpa_t hpa, uint64_t len)
+{
+	if (hpa.v != g->to) {
+		gathered_retire(g);
+		g->from = hpa.v;
+	}
+	g->to = hpa.v + len;
+}
+
 struct removal {
 	struct npt *n;
-	struct flush *f;
 	struct dirty_log *log;
-	npt_leaf_fn fn;
-	void *arg;
-	uint64_t pages;
+	struct gathered frames;
 };
 
 static uint64_t freeze(struct npt *n, uint64_t *e, unsigned shift, uint64_t v)
@@ -22,28 +44,29 @@ static uint64_t freeze(struct npt *n, uint64_t *e, unsigned shift, uint64_t v)
 	return v;
 }
 
-/* @unused too: an empty entry is frozen as well, so that nobody fills it. */
-static void take(struct removal *r, uint64_t *e, unsigned shift, gpa_t gpa, bool unused)
+static void taken(struct removal *r, gpa_t gpa, uint64_t v, uint64_t len)
 {
-	uint64_t v = npt_load(e);
-
-	if (v == NPTE_FROZEN || (v == NPTE_EMPTY && !unused))
-		return;
-	v = freeze(r->n, e, shift, v);
-	if (v == NPTE_EMPTY)
-		return;
-	r->pages += BIT64(shift - PAGE_SHIFT);
 	/* What was there reads as zero from now on: that is a change like any other. */
 	if (r->log)
-		dirty_mark_range(r->log, gpa, BIT64(shift));
-	r->fn(r->arg, &(struct npt_leaf){ npte_hpa(r->n->fmt, v), (uint8_t)shift,
-					  (uint8_t)npte_perms(r->n->fmt, v) });
+		dirty_mark_range(r->log, gpa, len);
+	gather(&r->frames, npte_hpa(r->n->fmt, v), len);
 }
 
+/* @unused too: an empty entry is frozen as well, so that nobody fills it. */
 static void take_run(struct removal *r, const struct npt_run *run, bool unused)
 {
-	for (uint64_t i = 0; i < run->count; i++)
-		take(r, &run->e[i], run->shift, GPA(run->gpa.v + (i << run->shift)), unused);
+	const uint64_t len = BIT64(run->shift);
+	uint64_t *e = run->e, *end = e + run->count;
+
+	for (gpa_t gpa = run->gpa; e < end; e++, gpa.v += len) {
+		uint64_t v = npt_load(e);
+
+		if (v == NPTE_FROZEN || (v == NPTE_EMPTY && !unused))
+			continue;
+		v = freeze(r->n, e, run->shift, v);
+		if (v != NPTE_EMPTY)
+			taken(r, gpa, v, len);
+	}
 }
 
 /* Unlinks the table that @run is all of: walkers may still hold it, so it is retired. */
@@ -55,7 +78,7 @@ static void take_table(struct removal *r, const struct npt_run *run)
 	while (!npte_cas(n, EDGE_DETACH, NPT_SHIFT_2M, parent, value, NPTE_FROZEN))
 		value = npt_load(parent);
 	take_run(r, run, true);
-	flush_retire(r->f, FLUSH_TABLE, npte_hpa(n->fmt, value), 0);
+	flush_retire(r->frames.f, FLUSH_TABLE, npte_hpa(n->fmt, value), 1);
 }
 
 static void freeze_range(struct removal *r, uint64_t at, uint64_t end)
@@ -79,10 +102,10 @@ static void empty_range(struct npt *n, uint64_t at, uint64_t end)
 				npte_store(n, EDGE_EMPTY, run.shift, &run.e[i], NPTE_EMPTY);
 }
 
-enum hv_status npt_remove(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len, npt_leaf_fn fn,
-			  void *arg, uint64_t *count)
+enum hv_status npt_remove(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
+			  uint64_t *count)
 {
-	struct removal r = { .n = n, .f = f, .log = dirty_log_of(n), .fn = fn, .arg = arg };
+	struct removal r = { .n = n, .log = dirty_log_of(n), .frames = { .f = f } };
 	uint64_t end = gpa.v + len;
 	enum hv_status st = npt_split_at(n, gpa);
 
@@ -91,9 +114,10 @@ enum hv_status npt_remove(struct npt *n, struct flush *f, gpa_t gpa, uint64_t le
 	if (st)
 		return st;
 	freeze_range(&r, gpa.v, end);
+	gathered_retire(&r.frames);
 	flush_wait(f, flush_begin(f));
 	empty_range(n, gpa.v, end);
-	*count = r.pages;
+	*count = r.frames.retired;
 	return HV_OK;
 }
 
@@ -102,6 +126,7 @@ enum hv_status npt_remove(struct npt *n, struct flush *f, gpa_t gpa, uint64_t le
 #define BATCH 32 /* pages for one flush */
 
 struct batch {
+	struct gathered old;
 	unsigned count;
 	struct {
 		uint64_t *e, was;
@@ -110,24 +135,21 @@ struct batch {
 };
 
 /* Nobody can write to the old frames any more: neither the CPU nor we in root mode. */
-static unsigned finish(struct npt *n, struct flush *f, const struct npt_move_env *env,
-		       struct batch *b)
+static void finish(struct npt *n, struct flush *f, const struct npt_move_env *env,
+		   struct batch *b)
 {
-	unsigned moved = b->count;
-
-	if (!moved)
-		return 0;
+	if (!b->count)
+		return;
 	flush_wait_for_root(f, flush_begin(f));
-	for (unsigned i = 0; i < moved; i++) {
+	for (unsigned i = 0; i < b->count; i++) {
 		hpa_t from = npte_hpa(n->fmt, b->page[i].was);
 
 		env->copy(env->ctx, b->page[i].to, from);
 		npte_store(n, EDGE_REFILL, NPT_SHIFT_4K, b->page[i].e,
 			   (b->page[i].was & ~n->fmt->addr) | b->page[i].to.v);
-		flush_retire(f, FLUSH_FRAMES, from, 0);
+		gather(&b->old, from, PAGE_SIZE);
 	}
 	b->count = 0;
-	return moved;
 }
 
 static enum hv_status move_one(struct npt *n, const struct npt_move_env *env, uint64_t *e,
@@ -161,11 +183,10 @@ enum hv_status npt_move(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
 			const struct npt_move_env *env, uint64_t *count)
 {
 	uint64_t at = gpa.v, end = gpa.v + len, from = at;
-	struct batch b = { .count = 0 };
+	struct batch b = { .old = { .f = f } };
 	enum hv_status st = HV_OK;
 	struct npt_run run;
 
-	*count = 0;
 	for (; !st && npt_next_run(n, &at, end, &run); from = at) {
 		if (run.shift > NPT_SHIFT_4K) {
 			st = split_run(n, &run);
@@ -178,9 +199,11 @@ enum hv_status npt_move(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
 		for (uint64_t i = 0; !st && i < run.count; i++) {
 			st = move_one(n, env, &run.e[i], &b);
 			if (st || b.count == BATCH)
-				*count += finish(n, f, env, &b);
+				finish(n, f, env, &b);
 		}
 	}
-	*count += finish(n, f, env, &b);
+	finish(n, f, env, &b);
+	gathered_retire(&b.old);
+	*count = b.old.retired;
 	return st;
 }

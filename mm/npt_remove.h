@@ -12,14 +12,14 @@
 #include "mm/npt.h"
 
 /*
- * Empties [gpa, gpa + len), page-aligned and below 2^48: hands each leaf to @fn,
- * which retires its frame, logs what was there as written, and retires the page
- * tables that have become empty.  Returns when no vCPU can reach the frames;
+ * Empties [gpa, gpa + len), page-aligned and below 2^48: retires the frames, those
+ * that lie side by side at once, logs what was there as written, and retires the
+ * page tables that have become empty.  Returns when no vCPU can reach the frames;
  * *count gets the pages.  HV_NOMEM: a large leaf across an end cannot be split;
  * nothing has changed then.
  */
-enum hv_status npt_remove(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len, npt_leaf_fn fn,
-			  void *arg, uint64_t *count) __must_check;
+enum hv_status npt_remove(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
+			  uint64_t *count) __must_check;
 
 struct npt_move_env {
 	void *ctx;

@@ -115,7 +115,7 @@ static bool end_join(struct npt *n, struct flush *f, const struct join *j)
 		for (unsigned i = 1; i < NPT_ENTRIES; i++)
 			leaf |= j->was[i] & joined(n->fmt);
 		npte_store(n, EDGE_MERGE, NPT_SHIFT_2M, j->parent, leaf);
-		flush_retire(f, FLUSH_TABLE, npt_table_hpa(n, j->table), 0);
+		flush_retire(f, FLUSH_TABLE, npt_table_hpa(n, j->table), 1);
 	} else {
 		restore(n, j);
 	}

@@ -18,7 +18,9 @@ static struct fake_vm {
 	struct flush f;
 	unsigned waiting[2]; /* tables on the lists */
 	hpa_t table[2][64];
-	unsigned frames; /* retired and not yet released, in pages */
+	unsigned frames; /* retired so far, in pages */
+	unsigned runs;	 /* by so many calls */
+	uint64_t frame_sum; /* of their numbers */
 	unsigned released;
 	unsigned on_list[2];
 	/* Called once, while a flush is waited for: needs the vCPU to be in the guest. */
@@ -37,7 +39,7 @@ static inline void fake_vm_kick(void *ctx, uint32_t slot)
 }
 
 static inline void fake_vm_retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa,
-				  unsigned order)
+				  uint64_t pages)
 {
 	(void)ctx;
 	if (kind == FLUSH_TABLE) {
@@ -45,8 +47,11 @@ static inline void fake_vm_retire(void *ctx, unsigned list, enum flush_kind kind
 		vm.table[list][vm.waiting[list]++] = hpa;
 		return;
 	}
-	vm.frames += 1u << order;
-	vm.on_list[list] += 1u << order;
+	vm.runs++;
+	vm.frames += (unsigned)pages;
+	for (uint64_t i = 0; i < pages; i++)
+		vm.frame_sum += (hpa.v >> PAGE_SHIFT) + i;
+	vm.on_list[list] += (unsigned)pages;
 }
 
 static inline void fake_vm_release(void *ctx, unsigned list)
@@ -59,13 +64,6 @@ static inline void fake_vm_release(void *ctx, unsigned list)
 }
 
 static const struct flush_env fake_vm_env = {NULL, fake_vm_kick, fake_vm_retire, fake_vm_release};
-
-/* As the caller of npt_remove() does. */
-static inline void fake_vm_retire_leaf(void *arg, const struct npt_leaf *l)
-{
-	(void)arg;
-	flush_retire(&vm.f, FLUSH_FRAMES, l->hpa, l->shift - PAGE_SHIFT);
-}
 
 static inline void fake_vm_count(void *arg, const struct npt_leaf *l)
 {

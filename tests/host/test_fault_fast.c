@@ -154,7 +154,7 @@ static void walk_is_kept_for_a_generation(void **s)
 	assert_int_equal(w.shift, 21);
 	assert_int_equal(fault_fast(&vm.n, GPA(0x201000), NPT_READ, &w, 1), FAST_SPURIOUS);
 	assert_ptr_equal(w.table, table);
-	assert_int_equal(npt_remove(&vm.n, &vm.f, GPA(0), 0x40000000, fake_vm_retire_leaf, NULL, &count),
+	assert_int_equal(npt_remove(&vm.n, &vm.f, GPA(0), 0x40000000, &count),
 			 HV_OK);
 	/* Retired, not yet released: what is found there is frozen or empty. */
 	assert_int_equal(fault_fast(&vm.n, GPA(0x201000), NPT_WRITE, &w, 1), FAST_NONE);

@@ -28,12 +28,12 @@ static void kick(void *ctx, uint32_t slot)
 /* Two lists of frame numbers. */
 static unsigned list[2][FRAMES], listed[2];
 
-static void put(void *ctx, unsigned l, enum flush_kind kind, hpa_t hpa, unsigned order)
+static void put(void *ctx, unsigned l, enum flush_kind kind, hpa_t hpa, uint64_t pages)
 {
 	unsigned frame = (unsigned)(hpa.v / PAGE_SIZE);
 
 	assert_ptr_equal(ctx, &f);
-	assert_int_equal(order, frame % 10);
+	assert_int_equal(pages, frame % 10);
 	assert_int_equal(kind, frame % 2 ? FLUSH_TABLE : FLUSH_FRAMES);
 	list[l][listed[l]++] = frame;
 }

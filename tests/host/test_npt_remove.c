@@ -9,7 +9,7 @@ static const struct npt_fmt *const fmts[] = {&npt_fmt_ept, &npt_fmt_npt};
 
 static enum hv_status try_remove(uint64_t gpa, uint64_t len, uint64_t *count)
 {
-	return npt_remove(&vm.n, &vm.f, GPA(gpa), len, fake_vm_retire_leaf, NULL, count);
+	return npt_remove(&vm.n, &vm.f, GPA(gpa), len, count);
 }
 
 static uint64_t removed(uint64_t gpa, uint64_t len)
@@ -97,6 +97,33 @@ static void logs_what_was_there(void **s)
 	for (unsigned i = 1; i < 32; i++)
 		assert_int_equal(bits[i], i >= 8 && i < 16 ? ~0ULL : 0);
 	fake_vm_destroy(0);
+}
+
+/* Side by side in memory as in the guest: one call, whatever the leaves' sizes and tables. */
+static void neighbours_are_retired_at_once(void **s)
+{
+	(void)s;
+	for (unsigned f = 0; f < ARRAY_SIZE(fmts); f++) {
+		fake_vm_create(fmts[f]);
+		for (uint64_t at = 0x1fd000; at < 0x203000; at += PAGE_SIZE)
+			fake_vm_map(at, 0x100000000 + at, 12, NPT_RWX);
+		fake_vm_map(0x300000, 0x100203000, 12, NPT_READ);
+		fake_vm_map(0x400000, 0x40000000, 21, NPT_RWX);
+		fake_vm_map(0x600000, 0x40200000, 12, NPT_RWX);
+		assert_int_equal(removed(0, 0x800000), 8 + 512);
+		assert_int_equal(vm.runs, 2);
+		/* Not what lies between, before, or the same way backwards; frame 0 is one like others. */
+		fake_vm_map(0x1000, 0x0, 12, NPT_RWX);
+		fake_vm_map(0x2000, 0x9000, 12, NPT_RWX);
+		fake_vm_map(0x3000, 0x8000, 12, NPT_RWX);
+		fake_vm_map(0x4000, 0xa000, 12, NPT_RWX);
+		vm.runs = 0;
+		vm.frame_sum = 0;
+		assert_int_equal(removed(0, 0x800000), 4);
+		assert_int_equal(vm.runs, 4);
+		assert_int_equal(vm.frame_sum, 0x9 + 0x8 + 0xa);
+		fake_vm_destroy(0);
+	}
 }
 
 static void empty_tables_are_retired(void **s)
@@ -199,6 +226,7 @@ static void moves_pages(void **s)
 		assert_int_equal(count, 17);
 		assert_int_equal(move.copies, 17);
 		assert_int_equal(vm.frames, 17);
+		assert_int_equal(vm.runs, 2);
 		/* All but the frame stays. */
 		assert_int_equal(*fake_vm_entry(0x1000) ^ was, 0x5000 ^ 0x1000001000);
 		assert_true(fake_vm_maps(0x20f000, 0x1000011000));
@@ -261,7 +289,8 @@ static void random_map(void)
 	unsigned shift = below(4) ? 12 : 21, span = 1u << (shift - 12);
 	unsigned first = below(PAGES) & ~(span - 1);
 	bool blocked = model.hpa[first] || (shift == 21 && model.table[first / 512]);
-	uint64_t hpa = next_hpa += 0x200000;
+	uint64_t alone = next_hpa += 0x200000;
+	uint64_t hpa = below(2) ? 0x100000000 + first * PAGE_SIZE : alone;
 
 	assert_int_equal(npt_map(&vm.n, GPA(first * PAGE_SIZE), shift,
 				 npte_leaf(&vm.fmt, HPA(hpa), shift, NPT_RWX, true)),
@@ -278,6 +307,7 @@ static void random_remove(void)
 {
 	unsigned from = below(PAGES), count = below(1500), pages = 0;
 	unsigned end = from + count < PAGES ? from + count : PAGES;
+	uint64_t frame_sum = vm.frame_sum;
 
 	for (unsigned edge = 0; edge < 2; edge++) {
 		unsigned at = edge ? end : from;
@@ -288,11 +318,13 @@ static void random_remove(void)
 	}
 	for (unsigned p = from; p < end; p++) {
 		pages += model.hpa[p] != 0;
+		frame_sum += model.hpa[p] >> PAGE_SHIFT;
 		model.hpa[p] = 0;
 		if (p % 512 == 511 && p >= from + 511)
 			model.table[p / 512] = false;
 	}
 	assert_int_equal(removed(from * PAGE_SIZE, (end - from) * PAGE_SIZE), pages);
+	assert_int_equal(vm.frame_sum, frame_sum);
 	model.pages -= pages;
 	flush_reclaim(&vm.f);
 }
@@ -335,6 +367,7 @@ int main(void)
 		cmocka_unit_test(splits_at_both_ends),
 		cmocka_unit_test(no_table_for_a_split),
 		cmocka_unit_test(logs_what_was_there),
+		cmocka_unit_test(neighbours_are_retired_at_once),
 		cmocka_unit_test(empty_tables_are_retired),
 		cmocka_unit_test(fault_while_frozen),
 		cmocka_unit_test(moves_pages),

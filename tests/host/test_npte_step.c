@@ -121,8 +121,7 @@ static void op_remove(void)
 {
 	uint64_t count;
 
-	assert_int_equal(npt_remove(&vm.n, &vm.f, GPA(SMALL), SPAN, fake_vm_retire_leaf, NULL, &count),
-			 HV_OK);
+	assert_int_equal(npt_remove(&vm.n, &vm.f, GPA(SMALL), SPAN, &count), HV_OK);
 	assert_int_equal(count, 512);
 }
 

@@ -150,12 +150,6 @@ void *harvest_thread(void *arg)
 
 /* ---- moving, removal and the rest ------------------------------------------------------ */
 
-static void retire_leaf(void *arg, const struct npt_leaf *l)
-{
-	(void)arg;
-	flush_retire(&st.f, FLUSH_FRAMES, l->hpa, l->shift - PAGE_SHIFT);
-}
-
 /* A whole span moves into one block, if there is one, so that it can be joined later. */
 struct target {
 	hpa_t block;
@@ -198,7 +192,7 @@ static void discard(uint64_t from, uint64_t pages)
 {
 	uint64_t count;
 	enum hv_status s = npt_remove(&st.n, &st.f, GPA(from << PAGE_SHIFT), pages << PAGE_SHIFT,
-				      retire_leaf, NULL, &count);
+				      &count);
 
 	if (s && s != HV_NOMEM)
 		failed("npt_remove", s, 0);

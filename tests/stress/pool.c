@@ -20,7 +20,7 @@ static unsigned hint;
 static struct waiting {
 	enum flush_kind kind;
 	hpa_t hpa;
-	unsigned order;
+	uint64_t pages;
 } waiting[2][LISTED];
 static unsigned waits[2];
 
@@ -169,17 +169,21 @@ void table_check(const uint64_t *e)
 
 static void let_go(const struct waiting *w)
 {
-	for (uint64_t i = 0; i < BIT64(w->order) && st.mutant == MUTANT_NONE; i++)
-		audit_relied(&st.f.audit, HPA(w->hpa.v + i * PAGE_SIZE));
-	if (w->kind == FLUSH_TABLE)
-		table_free(NULL, (uint64_t *)(w->hpa.v + pool_offset()));
-	else
-		frames_free(w->hpa, w->order);
+	for (uint64_t i = 0; i < w->pages; i++) {
+		hpa_t hpa = HPA(w->hpa.v + i * PAGE_SIZE);
+
+		if (st.mutant == MUTANT_NONE)
+			audit_relied(&st.f.audit, hpa);
+		if (w->kind == FLUSH_TABLE)
+			table_free(NULL, (uint64_t *)(hpa.v + pool_offset()));
+		else
+			frames_free(hpa, 0);
+	}
 }
 
-void retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, unsigned order)
+void retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, uint64_t pages)
 {
-	struct waiting w = { kind, hpa, order };
+	struct waiting w = { kind, hpa, pages };
 
 	(void)ctx;
 	if (st.mutant == MUTANT_FREE_AT_ONCE) {

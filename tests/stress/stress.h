@@ -97,7 +97,7 @@ void frames_clear(hpa_t hpa, unsigned order);
 uint64_t frame_read(uint64_t pfn);
 void frame_write(uint64_t pfn, uint64_t stamp);
 void table_check(const uint64_t *e);
-void retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, unsigned order);
+void retire(void *ctx, unsigned list, enum flush_kind kind, hpa_t hpa, uint64_t pages);
 void release(void *ctx, unsigned list);
 unsigned frames_in_use(void);
 unsigned tables_in_use(void);
