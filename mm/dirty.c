@@ -16,22 +16,40 @@ void dirty_mark_range(struct dirty_log *log, gpa_t gpa, uint64_t len)
 
 /* ---- on and off ------------------------------------------------------------------ */
 
-static void change(struct npt *n, enum npte_edge edge, unsigned shift, uint64_t *e, uint64_t clear)
+/* Takes W or D from a leaf; false: it had none, as no entry has that is not present. */
+static bool take(struct npt *n, enum npte_edge edge, unsigned shift, uint64_t *e, uint64_t right)
 {
-	uint64_t v = npt_load(e);
+	uint64_t v;
 
-	while (npte_present(v) && npte_is_leaf(n->fmt, v, shift) && (v & clear) &&
-	       !npte_cas(n, edge, shift, e, v, v & ~clear))
+	do {
 		v = npt_load(e);
+		if (!(v & right) || !npte_is_leaf(n->fmt, v, shift))
+			return false;
+	} while (!npte_cas(n, edge, shift, e, v, v & ~right));
+	return true;
 }
 
-/* From now on the next write to the leaf leaves a mark; after the flush, that is. */
-static void arm(struct npt *n, const struct dirty_log *log, uint64_t *e, unsigned shift)
+/*
+ * Of 64 entries of a lowest table, those that @among names: the next write to them
+ * leaves a mark from now on; after the flush, that is.
+ */
+static void arm_word(struct npt *n, const struct dirty_log *log, uint64_t *e, uint64_t among)
 {
-	if (log->mode == DIRTY_PROTECT || shift > NPT_SHIFT_4K)
-		change(n, EDGE_PROTECT, shift, e, n->fmt->write);
+	bool protect = log->mode == DIRTY_PROTECT;
+	enum npte_edge edge = protect ? EDGE_PROTECT : EDGE_CLEAR_D;
+	uint64_t right = protect ? n->fmt->write : n->fmt->dirty;
+
+	for (; among; among &= among - 1)
+		take(n, edge, NPT_SHIFT_4K, &e[__builtin_ctzll(among)], right);
+}
+
+static void arm_run(struct npt *n, const struct dirty_log *log, const struct npt_run *run)
+{
+	if (run->shift > NPT_SHIFT_4K)
+		take(n, EDGE_PROTECT, run->shift, run->e, n->fmt->write);
 	else
-		change(n, EDGE_CLEAR_D, shift, e, n->fmt->dirty);
+		for (uint64_t i = 0; i < run->count; i += WORD_PAGES)
+			arm_word(n, log, &run->e[i], ~0ULL);
 }
 
 /* Replaces what *run shows by smaller leaves.  True: look again. */
@@ -64,8 +82,7 @@ enum hv_status dirty_enable(struct npt *n, struct flush *f, struct dirty_log *lo
 			at = from;
 			continue;
 		}
-		for (uint64_t i = 0; i < run.count; i++)
-			arm(n, log, &run.e[i], run.shift);
+		arm_run(n, log, &run);
 	}
 	flush_wait(f, flush_begin(f));
 	return st;
@@ -85,55 +102,59 @@ struct dirty_log *dirty_disable(struct npt *n, struct flush *f)
 /* ---- harvest ----------------------------------------------------------------------- */
 
 /* The 64 entries of the lowest table for the word at @gpa, or NULL. */
-static uint64_t *entries_of(const struct npt *n, gpa_t gpa)
+static uint64_t *entries_of(const struct npt *n, struct npt_walk *w, gpa_t gpa)
 {
-	unsigned shift;
-	uint64_t v, *e = npt_find(n, gpa, &shift, &v);
-
-	return shift == NPT_SHIFT_4K ? e : NULL;
+	npt_walk(n, w, gpa, 0); /* no table goes away under the mutation lock */
+	return w->shift == NPT_SHIFT_4K ? w->e : NULL;
 }
 
-static uint64_t collect(const struct npt *n, const uint64_t *e)
+/* Which of 64 entries have D. */
+static uint64_t look_for_d(const struct npt *n, const uint64_t *e)
 {
 	uint64_t bits = 0;
 
 	for (unsigned i = 0; i < WORD_PAGES; i++)
-		if (__atomic_load_n(&e[i], __ATOMIC_RELAXED) & n->fmt->dirty)
-			bits |= (uint64_t)(npte_present(npt_load(&e[i]))) << i;
+		if (npt_load(&e[i]) & n->fmt->dirty)
+			bits |= BIT64(i);
 	return bits;
 }
 
-static void arm_word(struct npt *n, const struct dirty_log *log, uint64_t *e, uint64_t bits)
+/* Likewise, and they lose it. */
+static uint64_t take_d(struct npt *n, uint64_t *e)
 {
-	for (; bits; bits &= bits - 1)
-		arm(n, log, &e[__builtin_ctzll(bits)], NPT_SHIFT_4K);
+	const uint64_t dirty = n->fmt->dirty;
+	uint64_t bits = 0;
+
+	for (uint64_t bit = 1; bit; bit <<= 1, e++)
+		if (take(n, EDGE_CLEAR_D, NPT_SHIFT_4K, e, dirty))
+			bits |= bit;
+	return bits;
 }
 
 /* One word of the log: the bit first, then the permission (or D) that lets it stay set. */
-static uint64_t harvest_word(struct npt *n, struct dirty_log *log, gpa_t gpa, unsigned flags,
-			     uint64_t named)
+static uint64_t harvest_word(struct npt *n, struct dirty_log *log, struct npt_walk *w, gpa_t gpa,
+			     unsigned flags, uint64_t named)
 {
-	uint64_t *word = &log->bits[gpa.v >> WORD_SHIFT], bits = 0, *e = NULL;
+	uint64_t *word = &log->bits[gpa.v >> WORD_SHIFT], *e, bits;
+	bool get = flags & DIRTY_GET, clear = flags & DIRTY_CLEAR;
+	bool search = get && log->mode == DIRTY_DBIT;
 
-	if (log->mode == DIRTY_DBIT) {
-		e = entries_of(n, gpa);
-		bits = e ? collect(n, e) : 0;
-	}
-	if (!(flags & DIRTY_CLEAR))
-		return bits | __atomic_load_n(word, __ATOMIC_SEQ_CST);
-	if (flags & DIRTY_GET) {
-		if (__atomic_load_n(word, __ATOMIC_SEQ_CST))
-			bits |= __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST);
+	if (get) {
+		bits = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+		if (bits && clear)
+			bits = __atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST);
 	} else {
 		__atomic_fetch_and(word, ~named, __ATOMIC_SEQ_CST);
 		bits = named;
 	}
-	if (!bits)
+	if (!bits && !search)
 		return 0;
+	e = clear || search ? entries_of(n, w, gpa) : NULL;
 	if (!e)
-		e = entries_of(n, gpa);
-	if (e)
-		arm_word(n, log, e, bits);
+		return bits;
+	if (search)
+		return bits | (clear ? take_d(n, e) : look_for_d(n, e));
+	arm_word(n, log, e, bits);
 	return bits;
 }
 
@@ -157,6 +178,7 @@ enum hv_status dirty_harvest(struct npt *n, struct flush *f, gpa_t gpa, uint64_t
 {
 	struct dirty_log *log = n->log;
 	uint64_t words = len >> WORD_SHIFT;
+	struct npt_walk w = { .table = NULL };
 
 	if (!log)
 		return HV_NOENT;
@@ -168,7 +190,8 @@ enum hv_status dirty_harvest(struct npt *n, struct flush *f, gpa_t gpa, uint64_t
 		drain(f);
 	*count = 0;
 	for (uint64_t i = 0; i < words; i++) {
-		bitmap[i] = harvest_word(n, log, GPA(gpa.v + (i << WORD_SHIFT)), flags, bitmap[i]);
+		bitmap[i] = harvest_word(n, log, &w, GPA(gpa.v + (i << WORD_SHIFT)), flags,
+					 bitmap[i]);
 		*count += ones(bitmap[i]);
 	}
 	/* Also when no bit was set: somebody else may owe a flush for what we found cleared. */

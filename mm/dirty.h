@@ -24,7 +24,7 @@ enum dirty_mode { DIRTY_PROTECT, DIRTY_DBIT, DIRTY_PML };
 
 struct dirty_log {
 	enum dirty_mode mode;
-	uint64_t pages; /* from gpa 0 */
+	uint64_t pages; /* from gpa 0; a multiple of 64 */
 	uint64_t *bits;
 };
 

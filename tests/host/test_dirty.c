@@ -191,6 +191,54 @@ static void part_of_the_log(void **s)
 	}
 }
 
+/* What lies behind it in the same table keeps its rights. */
+static void log_ends_inside_a_table(void **s)
+{
+	(void)s;
+	for (unsigned i = 0; i < ARRAY_SIZE(all); i++) {
+		begin(all[i].fmt, all[i].mode);
+		for (uint64_t p = 0; p < 128; p++)
+			fake_vm_map(p * PAGE_SIZE, 0x100000000 + p * PAGE_SIZE, 12, NPT_RWX);
+		write_page(0x3f000);
+		write_page(0x40000);
+		dirty.pages = 64;
+		enable(false);
+		assert_int_equal(fake_vm_state(0x3f000, 12), dirty.mode == DIRTY_PROTECT ? NPTE_RL : NPTE_WC);
+		assert_int_equal(fake_vm_state(0x40000, 12), NPTE_WD);
+		dirty.pages = PAGES;
+		end(128);
+	}
+}
+
+/* One harvest over tables, nothing and a large leaf; some pages are written by ourselves. */
+static void spans_of_all_kinds(void **s)
+{
+	static const uint64_t by_guest[] = {0x0, 0x1ff000, 0x600000, 0x7ff000};
+	static const uint64_t by_us[] = {0x1000, 0x1ff000, 0x200000, 0x400000, 0x5ff000};
+
+	(void)s;
+	for (unsigned i = 0; i < ARRAY_SIZE(all); i++) {
+		begin(all[i].fmt, all[i].mode);
+		for (uint64_t p = 0; p < PAGES; p++)
+			if (p < 512 || p >= 1536)
+				fake_vm_map(p * PAGE_SIZE, 0x100000000 + p * PAGE_SIZE, 12, NPT_RWX);
+		fake_vm_map(0x400000, 0x40000000, 21, NPT_RWX);
+		enable(false);
+		for (unsigned k = 0; k < ARRAY_SIZE(by_guest); k++)
+			write_page(by_guest[k]);
+		for (unsigned k = 0; k < ARRAY_SIZE(by_us); k++)
+			dirty_mark(&dirty, GPA(by_us[k]));
+		assert_int_equal(harvest(DIRTY_GET), 8);
+		assert_int_equal(harvest(DIRTY_GET | DIRTY_CLEAR), 8);
+		for (unsigned k = 0; k < ARRAY_SIZE(by_guest); k++)
+			assert_true(named(by_guest[k]));
+		for (unsigned k = 0; k < ARRAY_SIZE(by_us); k++)
+			assert_true(named(by_us[k]));
+		assert_int_equal(harvest(DIRTY_GET | DIRTY_CLEAR), 0);
+		end(1536);
+	}
+}
+
 static void marks_stay_inside(void **s)
 {
 	(void)s;
@@ -321,6 +369,8 @@ int main(void)
 		cmocka_unit_test(every_write_is_named_once),
 		cmocka_unit_test(clears_by_name),
 		cmocka_unit_test(part_of_the_log),
+		cmocka_unit_test(log_ends_inside_a_table),
+		cmocka_unit_test(spans_of_all_kinds),
 		cmocka_unit_test(marks_stay_inside),
 		cmocka_unit_test(large_leaves),
 		cmocka_unit_test(no_table_for_eager_splits),

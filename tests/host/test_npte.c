@@ -47,6 +47,8 @@ static void not_present_values(void **s)
 	for (unsigned f = 0; f < ARRAY_SIZE(fmts); f++) {
 		assert_false(npte_present(NPTE_EMPTY));
 		assert_false(npte_present(NPTE_FROZEN));
+		/* mm/dirty.c takes W and D without a look at P. */
+		assert_int_equal(NPTE_FROZEN & (fmts[f]->write | fmts[f]->dirty), 0);
 	}
 }
 
