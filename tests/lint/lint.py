@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ["boot", "hv", "hv/dev", "mm", "vmx", "svm", "drivers"]
+FOLDERS = ["boot", "hv", "hv/dev", "hv/monitor", "mm", "vmx", "svm", "drivers"]
 FILE_MAX, FUNCTION_MAX = 600, 80
 
 BASE = {"hv/base.h", "hv/status.h", "hv/assert.h", "hv/fmt.h", "hv/state.h", "hv/io.h", "hv/lock.h",
@@ -21,6 +21,7 @@ SEAM = {"hv/virt.h", "hv/vcpu.h", "hv/vm.h", "hv/cpu.h", "hv/exit.h", "hv/msr.h"
 ALLOWED = {
     "boot": lambda i: i.startswith(("boot/", "drivers/", "mm/addr")) or i in BASE,
     "hv": lambda i: not i.startswith(("vmx/", "svm/")) and i not in ("boot/config.h",),
+    "hv/monitor": lambda i: not i.startswith(("vmx/", "svm/", "boot/")),
     "hv/dev": lambda i: i.startswith("hv/dev/") or i in BASE,
     "mm": lambda i: i.startswith("mm/") or i in BASE,
     "vmx": lambda i: i.startswith(("vmx/", "mm/")) or i in BASE | SEAM,
