@@ -14,7 +14,9 @@ void config_vm_defaults(struct config_vm *vm)
 		.vcpus = 1,
 		.max_leaf_shift = 21,
 		.type = KERNEL_AUTO,
-		.on_reboot = ON_REBOOT_RESET,
+		.on_reboot = POLICY_RESET,
+		.on_crash = POLICY_AS_REBOOT,
+		.weight = 100,
 		.flat_mode = FLAT_REAL,
 		.flat_load = FLAT_LOAD,
 		.flat_entry = FLAT_LOAD,
@@ -101,7 +103,7 @@ static bool check_cells(const struct config_prop *p, const struct config_field *
 static const char *const types[] = { "auto", "linux", "multiboot", "flat", NULL };
 static const char *const modes[] = { "real", "protected", "long", NULL };
 static const char *const leaves[] = { "4K", "2M", "1G", NULL };
-static const char *const reboots[] = { "reset", "stop", NULL };
+static const char *const policies[] = { "reset", "stop", "pause", NULL };
 
 #define MEMBER(m) CONFIG_MEMBER(struct config_vm, m)
 
@@ -118,7 +120,10 @@ static const struct config_field fields[] = {
 	{ "flat-entry", config_read_address, MEMBER(flat_entry), .max = CONFIG_HOLE_START - 1 },
 	{ "flat-mode", config_read_choice, MEMBER(flat_mode), .words = modes },
 	{ "max-leaf", read_max_leaf, MEMBER(max_leaf_shift), .words = leaves },
-	{ "on-reboot", config_read_choice, MEMBER(on_reboot), .words = reboots },
+	{ "on-reboot", config_read_choice, MEMBER(on_reboot), .words = policies },
+	{ "on-crash", config_read_choice, MEMBER(on_crash), .words = policies },
+	{ "weight", config_read_number, MEMBER(weight), .min = 1, .max = CONFIG_MAX_WEIGHT },
+	{ "cap", config_read_number, MEMBER(cap), .max = 100 },
 	{ "test-exit", config_read_flag, MEMBER(test_exit) },
 	{ "test-calls", config_read_flag, MEMBER(test_calls) },
 	{ "no-access-bits", config_read_flag, MEMBER(no_access_bits) },

@@ -15,6 +15,7 @@
 #define CONFIG_NAME_LEN	   24
 #define CONFIG_PATH_LEN	   128
 #define CONFIG_CMDLINE_LEN 1024
+#define CONFIG_MAX_WEIGHT  10000
 
 /* Guest RAM below 4 GiB ends here at the latest; the rest goes above 4 GiB. */
 #define CONFIG_HOLE_START 0xc0000000ULL
@@ -22,7 +23,7 @@
 #define CONFIG_MAX_RAM	  (512 * GIB)
 
 enum config_kernel_type { KERNEL_AUTO, KERNEL_LINUX, KERNEL_MULTIBOOT, KERNEL_FLAT };
-enum config_on_reboot { ON_REBOOT_RESET, ON_REBOOT_STOP };
+enum config_policy { POLICY_RESET, POLICY_STOP, POLICY_PAUSE, POLICY_AS_REBOOT };
 enum config_flat_mode { FLAT_REAL, FLAT_PROTECTED, FLAT_LONG };
 
 struct config_vm {
@@ -35,7 +36,10 @@ struct config_vm {
 	uint64_t cpu_mask;	 /* host CPUs that may run its vCPUs; 0: any */
 	uint8_t max_leaf_shift;	 /* 12, 21 or 30: largest nested leaf */
 	enum config_kernel_type type;
-	enum config_on_reboot on_reboot;
+	enum config_policy on_reboot;
+	enum config_policy on_crash; /* a triple fault */
+	uint32_t weight;	     /* of its share of a CPU, 1 to CONFIG_MAX_WEIGHT */
+	uint32_t cap;		     /* percent of a CPU that each vCPU gets at most; 0: no cap */
 	enum config_flat_mode flat_mode;
 	uint64_t flat_load, flat_entry;
 	bool test_exit;		 /* isa-debug-exit at port 0xf4 */

@@ -43,7 +43,6 @@ struct cpu {
 	struct cpu *self; /* %gs:0 */
 	struct vcpu *current;	 /* the vCPU whose state is loaded, or NULL */
 	const struct vm *last_vm; /* whose vCPU had the CPU last; only compared */
-	struct vcpu *running;	 /* the vCPU whose turn it is (vcpu_run), or NULL */
 	struct frame_cache frames;
 	struct trace_ring trace; /* of the last exits */
 	void *stack_top;
@@ -52,10 +51,12 @@ struct cpu {
 	struct tss tss;
 	uint64_t nmi_count;
 	uint64_t tick_count;
+	uint64_t idle_ns;
 	/* shared */
 	uint32_t id;
 	uint32_t apic_id;
 	bool online;
+	struct vcpu *running; /* the vCPU whose turn it is (hv/sched.c), or NULL */
 	bool need_resched; /* set by an interrupt or another CPU, cleared by the run loop */
 	bool yield;	   /* a vCPU that is not the running one was woken here */
 };

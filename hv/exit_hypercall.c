@@ -116,7 +116,7 @@ void exit_hypercall(struct vcpu *v, const struct hv_exit *e)
 
 	if (!len)
 		return;
-	v->regs.gpr[GPR_RAX] = v->vm->config->test_calls ? test_call(v->vm, v->regs.gpr) :
+	v->regs.gpr[GPR_RAX] = v->vm->config.test_calls ? test_call(v->vm, v->regs.gpr) :
 							   (uint64_t)-KVM_ENOSYS;
 	vcpu_skip(v, len);
 }

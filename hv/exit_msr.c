@@ -13,7 +13,7 @@ static void unknown(struct vcpu *v, const char *what, uint32_t msr)
 	if (v->msr_warnings < WARNINGS_MAX) {
 		v->msr_warnings++;
 		log_debug("vm '%s' vcpu %u: %s of unknown MSR %x at rip %llx: #GP%s",
-			  v->vm->config->name, v->index, what, msr, (unsigned long long)v->regs.rip,
+			  v->vm->config.name, v->index, what, msr, (unsigned long long)v->regs.rip,
 			  v->msr_warnings == WARNINGS_MAX ? " (no more of these)" : "");
 	}
 	vcpu_raise_error(v, VEC_GP, 0);

@@ -8,7 +8,7 @@ void exit_triple_fault(struct vcpu *v, const struct hv_exit *e)
 	(void)e;
 	/* A PC resets; what led to it is worth a record. */
 	vm_dump(v, "triple fault");
-	vm_request(v->vm, vm_on_reboot(v->vm), "triple fault on vcpu %u", v->index);
+	vm_request(v->vm, vm_on_crash(v->vm), "triple fault on vcpu %u", v->index);
 }
 
 void exit_misconfig(struct vcpu *v, const struct hv_exit *e)

@@ -38,7 +38,11 @@ void lowmem_drain_others(void)
 
 void lowmem_pause(struct vcpu *v, uint64_t gpa)
 {
-	vm_request(v->vm, VM_REQ_PAUSE,
+	v->vm->starved_freed = guest_frames_freed();
+	/* What came back since is not lost on us. */
+	if (frame_cache_fill(&this_cpu()->frames))
+		return;
+	vm_request(v->vm, VM_REQ_STARVE,
 		   "vcpu %u: no memory left for its page at %llx: it goes on when another VM gives some back",
 		   v->index, (unsigned long long)gpa);
 }
@@ -54,7 +58,9 @@ uint64_t lowmem_free(void)
 
 void lowmem_over(void)
 {
+	vm_lock_all();
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
-		if (vms[i] && READ_ONCE(vms[i]->state) == VM_PAUSED)
-			vm_resume(vms[i]);
+		if (vms[i])
+			vm_resume(vms[i], VM_STARVED);
+	vm_unlock_all();
 }

@@ -118,8 +118,8 @@ static enum hv_status claim_ports(struct vm *vm)
 		{ RESET_KBD_COMMAND, RESET_BYTE_LEN, &reset_kbd_command_ops, &p->reset, true },
 		{ RESET_SYSCTL_PORT, RESET_BYTE_LEN, &reset_sysctl_ops, &p->reset, true },
 		{ UART_PORT, UART_LEN, &uart_ops, &p->uart, true },
-		{ FWCFG_PORT, FWCFG_LEN, &fwcfg_ops, &p->fwcfg, vm->config->fw_cfg },
-		{ TESTDEV_PORT, TESTDEV_LEN, &testdev_ops, &p->testdev, vm->config->test_exit },
+		{ FWCFG_PORT, FWCFG_LEN, &fwcfg_ops, &p->fwcfg, vm->config.fw_cfg },
+		{ TESTDEV_PORT, TESTDEV_LEN, &testdev_ops, &p->testdev, vm->config.test_exit },
 	};
 	enum hv_status st = HV_OK;
 
@@ -131,7 +131,7 @@ static enum hv_status claim_ports(struct vm *vm)
 
 enum hv_status platform_create(struct vm *vm, uint64_t epoch)
 {
-	const struct config_vm *c = vm->config;
+	const struct config_vm *c = &vm->config;
 	struct platform *p = &vm->platform;
 	enum hv_status st;
 
@@ -155,7 +155,7 @@ enum hv_status platform_create(struct vm *vm, uint64_t epoch)
 
 void platform_reset(struct vm *vm)
 {
-	const struct config_vm *c = vm->config;
+	const struct config_vm *c = &vm->config;
 	struct platform *p = &vm->platform;
 
 	lock(&vm->device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sched: preemptive round-robin over the vCPUs of each host CPU. */
+/* sched: whose turn it is on each host CPU. */
 #include "hv/sched.h"
 
 #include "drivers/apic.h"
@@ -15,11 +15,12 @@
 #define POLL_BUSY_NS 1000000ULL
 #define POLL_IDLE_NS 5000000ULL
 
-/* A ring of all vCPUs whose home the CPU is; grows during bring-up only. */
+/* All vCPUs whose home the CPU is. */
 struct queue {
-	uint32_t placed; /* in the ring or about to be */
-	uint32_t count;
-	struct vcpu *next; /* whose turn it is */
+	struct lock lock; /* of the list; the CPU itself, and who adds or removes */
+	uint32_t placed;  /* on the list, or about to be */
+	struct vcpu *first;
+	uint64_t virtual_ns; /* of the vCPU that ran last */
 };
 
 static struct queue queues[CPU_MAX];
@@ -40,18 +41,35 @@ struct cpu *sched_place(uint64_t mask)
 	return best;
 }
 
+void sched_unplace(struct cpu *home)
+{
+	queues[home->id].placed--;
+}
+
 void sched_add(struct vcpu *v)
 {
 	struct queue *q = &queues[v->home->id];
 
-	if (q->next) {
-		v->sched_next = q->next->sched_next;
-		q->next->sched_next = v;
-	} else {
-		v->sched_next = v;
-		q->next = v;
-	}
-	q->count++;
+	lock(&q->lock);
+	v->sched.next = q->first;
+	v->sched.virtual_ns = q->virtual_ns;
+	q->first = v;
+	unlock(&q->lock);
+}
+
+void sched_remove(struct vcpu *v)
+{
+	struct queue *q = &queues[v->home->id];
+	struct vcpu **at = &q->first;
+
+	lock(&q->lock);
+	while (*at != v)
+		at = &(*at)->sched.next;
+	*at = v->sched.next;
+	unlock(&q->lock);
+	/* Its last turn, in which it parked, may not be over. */
+	while (__atomic_load_n(&v->home->running, __ATOMIC_ACQUIRE) == v)
+		cpu_relax();
 }
 
 void sched_start(void)
@@ -59,24 +77,68 @@ void sched_start(void)
 	__atomic_store_n(&started, true, __ATOMIC_RELEASE);
 }
 
-static struct vcpu *pick(struct queue *q)
-{
-	for (uint32_t i = 0; i < q->count; i++) {
-		struct vcpu *v = q->next;
+/* ---- whose turn it is ---------------------------------------------------------------- */
 
-		q->next = v->sched_next;
-		if (vcpu_runnable(v))
-			return v;
+/* What is left of the VM's cap in this period; forgets the last one. */
+static uint64_t allowance(struct vcpu *v, uint64_t now)
+{
+	uint64_t cap = READ_ONCE(v->vm->config.cap), all = SCHED_PERIOD_NS / 100 * cap;
+
+	if (!cap)
+		return SCHED_PERIOD_NS;
+	if (now - v->sched.period_start >= SCHED_PERIOD_NS) {
+		v->sched.period_start = now;
+		v->sched.period_used = 0;
 	}
-	return NULL;
+	return v->sched.period_used < all ? all - v->sched.period_used : 0;
+}
+
+/* The one that has had least for its weight.  Who slept gets no more than a slice in advance. */
+static struct vcpu *pick(struct queue *q, uint64_t now)
+{
+	uint64_t least = q->virtual_ns > SCHED_SLICE_NS ? q->virtual_ns - SCHED_SLICE_NS : 0;
+	struct vcpu *best = NULL;
+
+	lock(&q->lock);
+	for (struct vcpu *v = q->first; v; v = v->sched.next) {
+		if (!vcpu_runnable(v) || (!READ_ONCE(v->requests) && !allowance(v, now)))
+			continue;
+		if (v->sched.virtual_ns < least)
+			v->sched.virtual_ns = least;
+		if (!best || v->sched.virtual_ns < best->sched.virtual_ns)
+			best = v;
+	}
+	/* From here on sched_remove() waits for it. */
+	if (best)
+		__atomic_store_n(&this_cpu()->running, best, __ATOMIC_RELAXED);
+	unlock(&q->lock);
+	return best;
+}
+
+static void take_turn(struct queue *q, struct vcpu *v, uint64_t now)
+{
+	uint64_t left = allowance(v, now), used;
+	uint32_t weight = READ_ONCE(v->vm->config.weight);
+
+	q->virtual_ns = v->sched.virtual_ns;
+	vcpu_run(v, now + min_u64(left ? left : SCHED_SLICE_NS, SCHED_SLICE_NS));
+	used = time_now_ns() - now;
+	v->sched.virtual_ns += used * SCHED_WEIGHT / weight;
+	v->sched.period_used += used;
+	v->sched.run_ns += used;
+	__atomic_store_n(&this_cpu()->running, NULL, __ATOMIC_RELEASE);
 }
 
 static uint64_t next_deadline(struct queue *q)
 {
 	uint64_t d = DEV_NO_DEADLINE;
 
-	for (uint32_t i = 0; i < q->count; i++, q->next = q->next->sched_next)
-		d = min_u64(d, vcpu_next_deadline(q->next));
+	lock(&q->lock);
+	/* What could run and was not picked has used its cap up, or has become runnable since. */
+	for (struct vcpu *v = q->first; v; v = v->sched.next)
+		d = min_u64(d, vcpu_runnable(v) ? v->sched.period_start + SCHED_PERIOD_NS :
+						  vcpu_next_deadline(v));
+	unlock(&q->lock);
 	return d;
 }
 
@@ -98,11 +160,14 @@ static uint64_t serve_console(struct cpu *c)
 
 static void idle(struct cpu *c, uint64_t deadline)
 {
+	uint64_t began = time_now_ns();
+
 	apic_timer_arm(deadline == DEV_NO_DEADLINE ? 0 : time_ns_to_tsc(deadline));
 	while (!READ_ONCE(c->need_resched) && frame_cache_clean_ahead(&c->frames, guest_mem_clear_frame))
 		irq_window();
 	if (!READ_ONCE(c->need_resched))
 		irq_enable_and_halt();
+	c->idle_ns += time_now_ns() - began;
 }
 
 void sched_run(void *cpu)
@@ -117,10 +182,13 @@ void sched_run(void *cpu)
 			hv_panic("cpu %u: cannot enable %s: %s", c->id, virt->name,
 				 hv_status_name(st));
 	}
-	while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE))
+	while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
+		/* Loading a VM may need what we hold. */
+		lowmem_serve();
 		cpu_relax();
+	}
 	for (;;) {
-		uint64_t poll;
+		uint64_t poll, now;
 		struct vcpu *v;
 
 		irq_window();
@@ -130,9 +198,10 @@ void sched_run(void *cpu)
 		if (machine_stopping())
 			machine_stop_this_cpu();
 		poll = serve_console(c);
-		v = pick(q);
+		now = time_now_ns();
+		v = pick(q, now);
 		if (v)
-			vcpu_run(v, time_now_ns() + SCHED_SLICE_NS);
+			take_turn(q, v, now);
 		else
 			idle(c, min_u64(poll, next_deadline(q)));
 	}

@@ -207,7 +207,7 @@ static void raise(struct vcpu *v, struct hv_event *e)
 		};
 		break;
 	case EVENT_SHUTDOWN:
-		vm_request(v->vm, vm_on_reboot(v->vm), "vcpu %u: triple fault at rip %llx", v->index,
+		vm_request(v->vm, vm_on_crash(v->vm), "vcpu %u: triple fault at rip %llx", v->index,
 			   (unsigned long long)v->regs.rip);
 		break;
 	}
@@ -510,7 +510,6 @@ void vcpu_run(struct vcpu *v, uint64_t slice_end)
 	struct cpu *c = this_cpu();
 	uint64_t least = time_now_ns() + RUN_MIN_NS;
 
-	c->running = v;
 	flush_arrive(&v->vm->flush, v->index);
 	for (;;) {
 		serve_cpu(c);
@@ -533,5 +532,4 @@ void vcpu_run(struct vcpu *v, uint64_t slice_end)
 			break;
 	}
 	flush_leave(&v->vm->flush, v->index, FLUSH_OUT);
-	c->running = NULL;
 }

@@ -2,8 +2,8 @@
 /*
  * vcpu: one virtual CPU and the only run loop.
  *
- * A vCPU belongs to one host CPU (its home) for life: only that CPU runs it and
- * touches its registers.  Other CPUs reach it through the fields after
+ * A vCPU belongs to one host CPU, its home, and moves only while its VM does not
+ * run: only that CPU runs it and touches its registers.  Other CPUs reach it through the fields after
  * "any CPU", each of which is atomic, followed by vcpu_kick().
  */
 #pragma once
@@ -58,11 +58,19 @@ struct vcpu_stats {
 	uint64_t fast_faults[4]; /* by enum fault_fast: FAST_NONE went the long way */
 };
 
+/* Its place among the vCPUs of the same home (hv/sched.c). */
+struct sched_entry {
+	struct vcpu *next;
+	uint64_t virtual_ns;		    /* run time by weight */
+	uint64_t period_start, period_used; /* for the cap */
+	uint64_t run_ns;		    /* in all */
+};
+
 struct vcpu {
 	struct hv_regs regs; /* first: the enter code knows it by offset */
 	struct vm *vm;
 	struct cpu *home;
-	struct vcpu *sched_next; /* of the same home, a ring (hv/sched.c) */
+	struct sched_entry sched;
 	unsigned index;
 	uint32_t trace_id; /* of VM and vCPU (hv/trace.h) */
 	void *virt; /* the back end's part */

@@ -128,7 +128,7 @@ static enum hv_status write_acpi(struct vm *vm)
 static enum hv_status load_kernel(struct vm *vm, const struct load_image *img,
 				  struct load_result *r, struct hv_error *err)
 {
-	const struct config_vm *c = vm->config;
+	const struct config_vm *c = &vm->config;
 	const struct load_env env = {
 		.ctx = vm,
 		.write = write_to_guest,
@@ -183,7 +183,7 @@ enum hv_status vm_load(struct vm *vm, struct hv_error *err)
 	struct load_result r;
 	enum hv_status st;
 
-	st = gather(vm->config, blobs, &img, err);
+	st = gather(&vm->config, blobs, &img, err);
 	if (st)
 		return st;
 	hv_error_set(err, "loading: %s", hv_status_name(HV_NOMEM));

@@ -66,7 +66,7 @@ enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access,
 	};
 	const struct region_map *regions = __atomic_load_n(&vm->regions, __ATOMIC_ACQUIRE);
 
-	return fault_resolve(&vm->npt, regions, gpa, access, vm->config->max_leaf_shift, &env,
+	return fault_resolve(&vm->npt, regions, gpa, access, vm->config.max_leaf_shift, &env,
 			     w);
 }
 
@@ -125,7 +125,7 @@ static void release(void *ctx, unsigned list)
 
 static enum hv_status add_regions(struct vm *vm)
 {
-	const struct config_vm *c = vm->config;
+	const struct config_vm *c = &vm->config;
 	enum hv_status st = region_add(vm->regions, 0, c->ram_low, REGION_RAM);
 
 	if (!st && c->ram_high)

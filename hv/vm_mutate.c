@@ -42,7 +42,7 @@ static void end(struct vm *vm)
 /* One past the highest page of RAM that the configuration allows. */
 static uint64_t top(const struct vm *vm)
 {
-	return vm->config->ram_high ? 4 * GIB + vm->config->ram_high : vm->config->ram_low;
+	return vm->config.ram_high ? 4 * GIB + vm->config.ram_high : vm->config.ram_low;
 }
 
 static enum hv_status check(const struct vm *vm, gpa_t gpa, uint64_t len)
@@ -95,7 +95,7 @@ enum hv_status vm_log_disable(struct vm *vm)
 	log = dirty_disable(&vm->npt, &vm->flush);
 	if (log) {
 		hv_pages_free(log->bits, frame_order(dirty_bytes(log->pages)));
-		if (vm->config->max_leaf_shift >= NPT_SHIFT_2M)
+		if (vm->config.max_leaf_shift >= NPT_SHIFT_2M)
 			npt_promote(&vm->npt, &vm->flush, GPA(0), top(vm));
 	}
 	end(vm);

@@ -15,7 +15,8 @@
 struct svm_vcpu {
 	struct vmcb *vmcb;
 	uint64_t vmcb_pa;
-	uint64_t asid_generation; /* of the CPU, when the ASID was given */
+	const struct cpu *last_cpu;
+	uint64_t asid_generation; /* of that CPU, when the ASID was given; 0: none */
 	bool paging_changed;	  /* by us: the ASID must be flushed */
 	bool nmi_blocked;	  /* from the injection of an NMI to its IRET */
 	bool iret_seen;		  /* the IRET is about to execute at iret_rip */

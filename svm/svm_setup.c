@@ -164,6 +164,9 @@ static void svm_vcpu_load(struct vcpu *v)
 {
 	struct vmcb_save *s = &svm_of(v)->vmcb->save;
 
+	if (svm_of(v)->last_cpu != this_cpu())
+		svm_of(v)->asid_generation = 0;
+	svm_of(v)->last_cpu = this_cpu();
 	s->star = v->msrs.star;
 	s->lstar = v->msrs.lstar;
 	s->cstar = v->msrs.cstar;

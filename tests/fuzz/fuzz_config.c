@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const props[] = {
 	"kind", "base", "stride", "clock", "baud", "escape", "log-level", "max-cpus", "when-idle",
 	"vcpus", "memory-mib", "cpus", "kernel", "initrd", "modules", "bootargs", "type",
-	"flat-load", "flat-entry", "flat-mode", "max-leaf", "on-reboot", "test-exit", "test-calls", "no-access-bits", "fw-cfg",
+	"flat-load", "flat-entry", "flat-mode", "max-leaf", "on-reboot", "on-crash", "weight", "cap", "test-exit", "test-calls", "no-access-bits", "fw-cfg",
 	"#address-cells", "#size-cells", "device_type", "reg", "status", "compatible", "phandle",
 	"unknown",
 };
@@ -51,7 +51,8 @@ static void check_vm(const struct config_vm *vm)
 	HV_ASSERT(vm->ram_high <= CONFIG_MAX_RAM && vm->ram_low + vm->ram_high <= CONFIG_MAX_RAM);
 	HV_ASSERT(!((vm->ram_low | vm->ram_high) & (PAGE_SIZE - 1)));
 	HV_ASSERT(vm->max_leaf_shift == 12 || vm->max_leaf_shift == 21 || vm->max_leaf_shift == 30);
-	HV_ASSERT(vm->type <= KERNEL_FLAT && vm->on_reboot <= ON_REBOOT_STOP);
+	HV_ASSERT(vm->type <= KERNEL_FLAT && vm->on_reboot <= POLICY_PAUSE &&
+		  vm->weight >= 1 && vm->weight <= CONFIG_MAX_WEIGHT && vm->cap <= 100);
 	HV_ASSERT(vm->flat_mode <= FLAT_LONG && vm->module_count <= CONFIG_MAX_MODULES);
 	HV_ASSERT(vm->flat_load < CONFIG_HOLE_START && vm->flat_entry < CONFIG_HOLE_START);
 	HV_ASSERT(vm->kernel[0] == '/' || vm->kernel[0] == '\\');

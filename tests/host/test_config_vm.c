@@ -67,7 +67,10 @@ static void only_a_kernel(void **s)
 	assert_int_equal(vm->cpu_mask, 0);
 	assert_int_equal(vm->max_leaf_shift, 21);
 	assert_int_equal(vm->type, KERNEL_AUTO);
-	assert_int_equal(vm->on_reboot, ON_REBOOT_RESET);
+	assert_int_equal(vm->on_reboot, POLICY_RESET);
+	assert_int_equal(vm->on_crash, POLICY_AS_REBOOT);
+	assert_int_equal(vm->weight, 100);
+	assert_int_equal(vm->cap, 0);
 	assert_int_equal(vm->flat_mode, FLAT_REAL);
 	assert_int_equal(vm->flat_load, 0x7c00);
 	assert_int_equal(vm->flat_entry, 0x7c00);
@@ -230,9 +233,11 @@ static void words(void **s)
 	assert_int_equal(good("max-leaf", TEXT("2M"))->max_leaf_shift, 21);
 	assert_int_equal(good("max-leaf", TEXT("1G"))->max_leaf_shift, 30);
 	bad("/vms/a: max-leaf = \"2m\": must be \"4K\", \"2M\" or \"1G\"", "max-leaf", TEXT("2m"));
-	assert_int_equal(good("on-reboot", TEXT("reset"))->on_reboot, ON_REBOOT_RESET);
-	assert_int_equal(good("on-reboot", TEXT("stop"))->on_reboot, ON_REBOOT_STOP);
-	bad("/vms/a: on-reboot = \"no\": must be \"reset\" or \"stop\"", "on-reboot", TEXT("no"));
+	assert_int_equal(good("on-reboot", TEXT("reset"))->on_reboot, POLICY_RESET);
+	assert_int_equal(good("on-reboot", TEXT("stop"))->on_reboot, POLICY_STOP);
+	assert_int_equal(good("on-reboot", TEXT("pause"))->on_reboot, POLICY_PAUSE);
+	assert_int_equal(good("on-crash", TEXT("pause"))->on_crash, POLICY_PAUSE);
+	bad("/vms/a: on-reboot = \"no\": must be \"reset\", \"stop\" or \"pause\"", "on-reboot", TEXT("no"));
 }
 
 static void flags(void **s)
