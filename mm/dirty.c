@@ -52,20 +52,6 @@ static void arm_run(struct npt *n, const struct dirty_log *log, const struct npt
 			arm_word(n, log, &run->e[i], ~0ULL);
 }
 
-/* Replaces what *run shows by smaller leaves.  True: look again. */
-static bool split_run(struct npt *n, const struct npt_run *run, enum hv_status *st)
-{
-	uint64_t v = npt_load(run->e);
-
-	if (*st || run->shift == NPT_SHIFT_4K || !npte_present(v))
-		return false;
-	if (!npte_is_leaf(n->fmt, v, run->shift))
-		return true;
-	if (npt_split(n, run->e, run->shift, v, false) == HV_NOMEM)
-		*st = HV_NOMEM;
-	return !*st;
-}
-
 enum hv_status dirty_enable(struct npt *n, struct flush *f, struct dirty_log *log, bool eager)
 {
 	uint64_t at = 0, from = 0, end = log->pages << PAGE_SHIFT;
@@ -78,10 +64,13 @@ enum hv_status dirty_enable(struct npt *n, struct flush *f, struct dirty_log *lo
 	/* Whoever looked before that may yet install a writable leaf. */
 	flush_wait_for_root(f, flush_begin(f));
 	for (; npt_next_run(n, &at, end, &run); from = at) {
-		if (eager && split_run(n, &run, &st)) {
+		enum hv_status split = eager && !st ? npt_split_run(n, &run) : HV_OK;
+
+		if (split == HV_RETRY) {
 			at = from;
 			continue;
 		}
+		st = split ? split : st;
 		arm_run(n, log, &run);
 	}
 	flush_wait(f, flush_begin(f));

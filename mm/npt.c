@@ -13,8 +13,8 @@ enum hv_status npt_create(struct npt *n, const struct npt_fmt *fmt, const struct
 	return n->root ? HV_OK : HV_NOMEM;
 }
 
-/* The table below *e, made if there is none.  The loser of a race frees its own. */
-static enum hv_status descend(struct npt *n, uint64_t *e, unsigned shift, uint64_t **table)
+/* The loser of a race frees its own. */
+enum hv_status npt_descend(struct npt *n, uint64_t *e, unsigned shift, uint64_t **table)
 {
 	uint64_t v = npt_load(e), *t;
 
@@ -44,7 +44,7 @@ enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf)
 	if (gpa.v >> NPT_GPA_BITS)
 		return HV_RANGE;
 	for (unsigned s = NPT_ROOT_SHIFT; s > shift; s -= 9) {
-		st = descend(n, &t[npt_index(gpa, s)], s, &t);
+		st = npt_descend(n, &t[npt_index(gpa, s)], s, &t);
 		if (st)
 			return st;
 	}

@@ -96,6 +96,13 @@ void npt_destroy(struct npt *n, npt_leaf_fn fn, void *arg);
  */
 enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf) __must_check;
 
+/*
+ * The table below *e, made if there is none.  HV_EXIST: a leaf is there, or it
+ * is being removed; HV_NOMEM: no table page.
+ */
+enum hv_status npt_descend(struct npt *n, uint64_t *e, unsigned shift, uint64_t **table)
+	__must_check;
+
 /* The entry that a walk to @gpa (below 2^48) ends at: a leaf, empty or frozen. */
 static inline uint64_t *npt_find(const struct npt *n, gpa_t gpa, unsigned *shift, uint64_t *value)
 {

@@ -37,13 +37,6 @@ struct removal {
 	struct gathered frames;
 };
 
-static uint64_t freeze(struct npt *n, uint64_t *e, unsigned shift, uint64_t v)
-{
-	while (!npte_cas(n, EDGE_FREEZE, shift, e, v, NPTE_FROZEN))
-		v = npt_load(e);
-	return v;
-}
-
 static void taken(struct removal *r, gpa_t gpa, uint64_t v, uint64_t len)
 {
 	/* What was there reads as zero from now on: that is a change like any other. */
@@ -52,8 +45,11 @@ static void taken(struct removal *r, gpa_t gpa, uint64_t v, uint64_t len)
 	gather(&r->frames, npte_hpa(r->n->fmt, v), len);
 }
 
-/* @unused too: an empty entry is frozen as well, so that nobody fills it. */
-static void take_run(struct removal *r, const struct npt_run *run, bool unused)
+/*
+ * @unused too: an empty entry is frozen as well, so that nobody fills it.  False:
+ * a fault has split the leaf meanwhile, look again.
+ */
+static bool take_run(struct removal *r, const struct npt_run *run, bool unused)
 {
 	const uint64_t len = BIT64(run->shift);
 	uint64_t *e = run->e, *end = e + run->count;
@@ -63,10 +59,13 @@ static void take_run(struct removal *r, const struct npt_run *run, bool unused)
 
 		if (v == NPTE_FROZEN || (v == NPTE_EMPTY && !unused))
 			continue;
-		v = freeze(r->n, e, run->shift, v);
+		v = npte_freeze(r->n, run->shift, e);
+		if (npte_is_table(r->n->fmt, v, run->shift))
+			return false;
 		if (v != NPTE_EMPTY)
 			taken(r, gpa, v, len);
 	}
+	return true;
 }
 
 /* Unlinks the table that @run is all of: walkers may still hold it, so it is retired. */
@@ -88,10 +87,11 @@ static void freeze_range(struct removal *r, uint64_t at, uint64_t end)
 	while (npt_next_run(r->n, &at, end, &run))
 		if (run.count == NPT_ENTRIES)
 			take_table(r, &run);
-		else
-			take_run(r, &run, false);
+		else if (!take_run(r, &run, false))
+			at = run.gpa.v;
 }
 
+/* Under the mutation lock every FROZEN entry in the range is ours. */
 static void empty_range(struct npt *n, uint64_t at, uint64_t end)
 {
 	struct npt_run run;
@@ -155,28 +155,17 @@ static void finish(struct npt *n, struct flush *f, const struct npt_move_env *en
 static enum hv_status move_one(struct npt *n, const struct npt_move_env *env, uint64_t *e,
 			       struct batch *b)
 {
-	uint64_t v = npt_load(e);
 	hpa_t to;
 
-	if (!npte_present(v))
+	if (!npte_present(npt_load(e)))
 		return HV_OK;
 	to = env->alloc(env->ctx);
 	if (!hpa_valid(to))
 		return HV_NOMEM;
 	b->page[b->count].e = e;
-	b->page[b->count].was = freeze(n, e, NPT_SHIFT_4K, v);
+	b->page[b->count].was = npte_freeze(n, NPT_SHIFT_4K, e);
 	b->page[b->count++].to = to;
 	return HV_OK;
-}
-
-/* Makes the next 4 KiB leaves reachable as a run. */
-static enum hv_status split_run(struct npt *n, const struct npt_run *run)
-{
-	uint64_t v = npt_load(run->e);
-
-	if (!npte_present(v))
-		return HV_OK;
-	return npt_split(n, run->e, run->shift, v, false) == HV_NOMEM ? HV_NOMEM : HV_RETRY;
 }
 
 enum hv_status npt_move(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
@@ -188,14 +177,14 @@ enum hv_status npt_move(struct npt *n, struct flush *f, gpa_t gpa, uint64_t len,
 	struct npt_run run;
 
 	for (; !st && npt_next_run(n, &at, end, &run); from = at) {
-		if (run.shift > NPT_SHIFT_4K) {
-			st = split_run(n, &run);
-			if (st == HV_RETRY) {
-				at = from;
-				st = HV_OK;
-			}
+		st = npt_split_run(n, &run);
+		if (st == HV_RETRY) {
+			at = from;
+			st = HV_OK;
 			continue;
 		}
+		if (run.shift > NPT_SHIFT_4K)
+			continue;
 		for (uint64_t i = 0; !st && i < run.count; i++) {
 			st = move_one(n, env, &run.e[i], &b);
 			if (st || b.count == BATCH)

@@ -33,15 +33,29 @@ enum hv_status npt_split(struct npt *n, uint64_t *e, unsigned shift, uint64_t ol
 
 enum hv_status npt_split_at(struct npt *n, gpa_t gpa)
 {
-	for (;;) {
-		unsigned shift;
-		uint64_t v, *e = npt_find(n, gpa, &shift, &v);
+	enum hv_status st = HV_OK;
 
-		if (!npte_present(v) || !(gpa.v & (BIT64(shift) - 1)))
+	while (st != HV_NOMEM) {
+		unsigned shift;
+		uint64_t v, *e = npt_find(n, gpa, &shift, &v), *t;
+
+		if (!(gpa.v & (BIT64(shift) - 1)))
 			return HV_OK;
-		if (npt_split(n, e, shift, v, false) == HV_NOMEM)
-			return HV_NOMEM;
+		st = npte_present(v) ? npt_split(n, e, shift, v, false) : npt_descend(n, e, shift, &t);
 	}
+	return st;
+}
+
+enum hv_status npt_split_run(struct npt *n, const struct npt_run *run)
+{
+	uint64_t v = npt_load(run->e);
+
+	if (run->shift == NPT_SHIFT_4K || !npte_present(v))
+		return HV_OK;
+	if (npte_is_leaf(n->fmt, v, run->shift) &&
+	    npt_split(n, run->e, run->shift, v, false) == HV_NOMEM)
+		return HV_NOMEM;
+	return HV_RETRY;
 }
 
 /* Bits in which the pages of a span may differ; without a log all may be writable. */
@@ -76,9 +90,7 @@ static void freeze(struct npt *n, struct join *j)
 	while (!npte_cas(n, EDGE_DETACH, NPT_SHIFT_2M, j->parent, j->value, NPTE_FROZEN))
 		j->value = npt_load(j->parent);
 	for (unsigned i = 0; i < NPT_ENTRIES; i++)
-		do
-			j->was[i] = npt_load(&j->table[i]);
-		while (!npte_cas(n, EDGE_FREEZE, NPT_SHIFT_4K, &j->table[i], j->was[i], NPTE_FROZEN));
+		j->was[i] = npte_freeze(n, NPT_SHIFT_4K, &j->table[i]);
 }
 
 /* False: nothing has changed. */

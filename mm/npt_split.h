@@ -18,8 +18,17 @@
 enum hv_status npt_split(struct npt *n, uint64_t *e, unsigned shift, uint64_t old, bool grant)
 	__must_check;
 
-/* Splits until no leaf crosses @gpa, which is page-aligned.  HV_NOMEM as above. */
+/*
+ * Splits until no leaf crosses @gpa, which is page-aligned, and puts tables where
+ * nothing is, so that none will: for who holds the mutation lock.  HV_NOMEM as above.
+ */
 enum hv_status npt_split_at(struct npt *n, gpa_t gpa) __must_check;
+
+/*
+ * Replaces what @run shows by smaller leaves.  HV_RETRY: it was large, look again;
+ * HV_OK: it is not; HV_NOMEM as above.
+ */
+enum hv_status npt_split_run(struct npt *n, const struct npt_run *run) __must_check;
 
 /*
  * Makes one 2 MiB leaf of each table that maps a span inside [gpa, gpa + len),

@@ -75,6 +75,11 @@ static inline bool npte_is_leaf(const struct npt_fmt *f, uint64_t e, unsigned sh
 	return shift == NPT_SHIFT_4K || (e & f->large);
 }
 
+static inline bool npte_is_table(const struct npt_fmt *f, uint64_t e, unsigned shift)
+{
+	return npte_present(e) && !npte_is_leaf(f, e, shift);
+}
+
 static inline hpa_t npte_hpa(const struct npt_fmt *f, uint64_t e)
 {
 	return HPA(e & f->addr);

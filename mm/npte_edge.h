@@ -108,3 +108,18 @@ static inline void npte_store(const struct npt *n, enum npte_edge edge, unsigned
 	npte_edge_taken(n, edge, shift, NPTE_FROZEN, new);
 	__atomic_store_n(e, new, __ATOMIC_RELEASE);
 }
+
+/*
+ * Freezes a leaf or an empty entry and returns what it was.  A table, which a
+ * fault may have split the leaf into just now, or what is FROZEN already, is
+ * left as it is and returned.
+ */
+static inline uint64_t npte_freeze(const struct npt *n, unsigned shift, uint64_t *e)
+{
+	uint64_t v = npt_load(e);
+
+	while (v != NPTE_FROZEN && !npte_is_table(n->fmt, v, shift) &&
+	       !npte_cas(n, EDGE_FREEZE, shift, e, v, NPTE_FROZEN))
+		v = npt_load(e);
+	return v;
+}

@@ -312,8 +312,8 @@ static void random_remove(void)
 	for (unsigned edge = 0; edge < 2; edge++) {
 		unsigned at = edge ? end : from;
 
-		/* A large leaf across an end is split. */
-		if (at % 512 && model.hpa[at])
+		/* A large leaf across an end is split; where nothing is, none may come. */
+		if (at % 512)
 			model.table[at / 512] = true;
 	}
 	for (unsigned p = from; p < end; p++) {

@@ -86,11 +86,15 @@ static void split_at(void **s)
 	for (int left = 0; left <= 2; left++) {
 		fake_vm_create(&npt_fmt_npt);
 		fake_vm_map(0x40000000, 0x80000000, 30, NPT_RWX);
-		/* Nothing to split: an edge, an empty place. */
+		/* Nothing to split: an edge.  An empty place: no leaf will cross it. */
 		fake_npt.left = 0;
 		assert_int_equal(npt_split_at(&vm.n, GPA(0x40000000)), HV_OK);
 		assert_int_equal(npt_split_at(&vm.n, GPA(0x80000000)), HV_OK);
+		assert_int_equal(npt_split_at(&vm.n, GPA(0x1000)), HV_NOMEM);
+		fake_npt.left = 2;
 		assert_int_equal(npt_split_at(&vm.n, GPA(0x1000)), HV_OK);
+		assert_int_equal(npt_map(&vm.n, GPA(0), 21, npte_leaf(&vm.fmt, HPA(0), 21, NPT_RWX, true)),
+				 HV_EXIST);
 		fake_npt.left = left;
 		assert_int_equal(npt_split_at(&vm.n, GPA(0x40201000)), left < 2 ? HV_NOMEM : HV_OK);
 		for (uint64_t at = 0x40000000; at < 0x80000000; at += 0x1000)

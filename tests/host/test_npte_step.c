@@ -8,6 +8,7 @@
 #include "tests/host/fake_vm.h"
 
 #include "mm/age.h"
+#include "mm/fault.h"
 #include "mm/fault_fast.h"
 #include "mm/npt_remove.h"
 #include "mm/npt_split.h"
@@ -21,6 +22,7 @@
 
 static uint64_t bits[PAGES / 64], bitmap[PAGES / 64], named[PAGES / 64];
 static struct dirty_log dirty = {DIRTY_PROTECT, PAGES, bits};
+static struct region_map regions;
 static unsigned step, at; /* of the run; of the other CPU */
 static uint64_t wrote; /* the page it wrote, or none */
 #define NONE (~0ULL)
@@ -40,6 +42,23 @@ static bool find(const uint64_t *e, uint64_t *gpa)
 	return false;
 }
 
+static enum hv_status no_frames(void *ctx, unsigned order, hpa_t *hpa, bool *is_clear)
+{
+	(void)ctx, (void)order, (void)hpa, (void)is_clear;
+	return HV_NOMEM;
+}
+
+/* The long way: a large leaf under the log is split. */
+static void split_and_write(uint64_t gpa)
+{
+	const struct fault_env env = {.alloc_frames = no_frames};
+	struct npt_walk w = {0};
+
+	assert_int_equal(fault_resolve(&vm.n, &regions, GPA(gpa), NPT_WRITE, 21, &env, NULL),
+			 FAULT_RESOLVED);
+	fault_fast(&vm.n, GPA(gpa), NPT_WRITE, &w, 1);
+}
+
 static void write_now(uint64_t *e, uint64_t gpa)
 {
 	struct npt_walk w = {0};
@@ -49,6 +68,11 @@ static void write_now(uint64_t *e, uint64_t gpa)
 		return;
 	if (!(*e & vm.fmt.write)) {
 		r = fault_fast(&vm.n, GPA(gpa), NPT_WRITE, &w, 1);
+		if (r == FAST_NONE && vm.n.log && gpa >= LARGE) {
+			split_and_write(gpa);
+			e = fake_vm_entry(gpa);
+			r = *e & vm.fmt.write ? FAST_WRITE : FAST_NONE;
+		}
 		if (r != FAST_WRITE && r != FAST_ACCESS)
 			return;
 	}
@@ -125,6 +149,25 @@ static void op_remove(void)
 	assert_int_equal(count, 512);
 }
 
+/* Over the large leaf: a fault may split it at any step. */
+static void op_move_large(void)
+{
+	const struct npt_move_env env = {NULL, alloc, copy};
+	uint64_t count;
+
+	frame = HPA(MOVED);
+	assert_int_equal(npt_move(&vm.n, &vm.f, GPA(0), 2 * SPAN, &env, &count), HV_OK);
+	assert_int_equal(count, 1024);
+}
+
+static void op_remove_large(void)
+{
+	uint64_t count;
+
+	assert_int_equal(npt_remove(&vm.n, &vm.f, GPA(0), 2 * SPAN, &count), HV_OK);
+	assert_int_equal(count, 1024);
+}
+
 static void op_split(void)
 {
 	assert_int_equal(npt_split_at(&vm.n, GPA(LARGE + 0x5000)), HV_OK);
@@ -148,7 +191,7 @@ static const struct {
 	{op_harvest, true, 0, 0}, {op_age, true, 0, 0},	    {op_age, false, 0, 0},
 	{op_move, true, 0, 16},	  {op_move, false, 0, 16},  {op_remove, true, 512, 0},
 	{op_remove, false, 512, 0}, {op_split, false, 0, 0}, {op_promote, false, 0, 0},
-	{op_enable, false, 0, 0},
+	{op_enable, false, 0, 0}, {op_move_large, true, 0, 1024}, {op_remove_large, true, 1024, 0},
 };
 
 static void prepare(const struct npt_fmt *fmt, enum dirty_mode mode, bool log)
@@ -157,6 +200,8 @@ static void prepare(const struct npt_fmt *fmt, enum dirty_mode mode, bool log)
 	memset(bits, 0, sizeof(bits));
 	memset(named, 0, sizeof(named));
 	dirty.mode = mode;
+	regions = (struct region_map){0};
+	assert_int_equal(region_add(&regions, 0, 2 * SPAN, REGION_RAM), HV_OK);
 	for (uint64_t i = 0; i < 512; i++)
 		fake_vm_map(SMALL + i * PAGE_SIZE, 0x100000000 + i * PAGE_SIZE, 12, NPT_RWX);
 	fake_vm_map(LARGE, 0x100000000 + SPAN, 21, NPT_RWX);
