@@ -11,7 +11,9 @@ enum { RBR = 0, THR = 0, DLL = 0, IER = 1, DLM = 1, FCR = 2, LCR = 3, MCR = 4, L
 #define LCR_DLAB   0x80
 #define FCR_ENABLE 0x07 /* FIFOs on, both cleared */
 #define MCR_DTR_RTS_OUT2 0x0b
+#define MCR_DTR_OUT2 0x09
 #define LSR_DR	   0x01
+#define LSR_OE	   0x02
 #define LSR_THRE   0x20
 
 #define TX_FIFO	      16
@@ -93,7 +95,17 @@ void uart16550_rx_interrupt(struct uart16550 *u, bool on)
 	set_reg(u, IER, on ? IER_RX : 0);
 }
 
+void uart16550_rts(struct uart16550 *u, bool on)
+{
+	set_reg(u, MCR, on ? MCR_DTR_RTS_OUT2 : MCR_DTR_OUT2);
+}
+
 int uart16550_get(struct uart16550 *u)
 {
-	return get_reg(u, LSR) & LSR_DR ? get_reg(u, RBR) : -1;
+	uint8_t lsr = get_reg(u, LSR);
+
+	/* Of a port that has gone all bits are set. */
+	if ((lsr & LSR_OE) && lsr != 0xff)
+		u->overruns++;
+	return lsr & LSR_DR ? get_reg(u, RBR) : -1;
 }

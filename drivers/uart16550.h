@@ -18,6 +18,7 @@ struct uart16550 {
 	uint16_t port;
 	volatile uint8_t *regs; /* when mmio */
 	uint32_t dropped;	/* bytes given up after the bounded wait */
+	uint32_t overruns;	/* how often received bytes were lost (LSR.OE) */
 };
 
 /*
@@ -41,6 +42,9 @@ void uart16550_put_nowait(struct uart16550 *u, uint8_t c);
 
 /* Interrupts for received bytes, on or off. */
 void uart16550_rx_interrupt(struct uart16550 *u, bool on);
+
+/* Whether the other side may send. */
+void uart16550_rts(struct uart16550 *u, bool on);
 
 /* The next received byte, or -1. */
 int uart16550_get(struct uart16550 *u);

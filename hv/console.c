@@ -1,88 +1,62 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* console: the one serial line, shared by the log and the VMs' consoles. */
+/* console: the one serial line for people, shared by log, monitor and VMs. */
 #include "hv/console.h"
 
-#include "drivers/uart16550.h"
 #include "hv/fmt.h"
 #include "hv/lock.h"
+#include "hv/monitor/mux.h"
+#include "hv/serial.h"
 #include "hv/time.h"
-#include "mm/paging.h"
+#include "mm/frame.h"
 
-#define TX_RING	   (128 * KIB)
-#define LOG_RING   (64 * KIB)
-#define GUEST_KEEP (4 * KIB)
-#define RX_QUEUE   (64 * KIB)
-#define ARRIVED	   (16 * KIB)
-#define RX_BURST   256
-#define NO_FOCUS   CONFIG_MAX_VMS
-#define FLUSH_MS   2000
+#define GUEST_ORDER 4 /* pages of a VM's screen: 64 KiB */
+#define GUEST_SIZE  (PAGE_SIZE << GUEST_ORDER)
+#define LOG_SIZE    (64 * KIB)
+#define MONITOR_SIZE (16 * KIB)
+#define QUEUE	    4096
+#define SHOW_LINES  24
+#define SHOW_MAX    4096
+#define FLUSH_MS    2000
+#define STALL_NS    2000000000ULL /* so long may a guest leave its input lying */
+
+/* Typed, and not taken yet.  The head is under the lock, the tail is the boot CPU's. */
+struct queue {
+	uint32_t head, tail, lost;
+	uint8_t byte[QUEUE];
+};
 
 struct guest_console {
 	bool attached;
 	char name[CONFIG_NAME_LEN];
-	uint32_t kept; /* bytes ever written while not in focus; the ring holds the last ones */
-	uint8_t keep[GUEST_KEEP];
-	uint32_t rx_head, rx_tail;
-	uint8_t rx[RX_QUEUE / CONFIG_MAX_VMS];
-	uint32_t rx_lost;
+	struct queue in;
 };
 
 static struct lock console_lock;
-static struct uart16550 uart;
-static bool have_uart;
-static uint8_t escape_key;
-
-static uint8_t tx[TX_RING];
-static uint64_t tx_head, tx_tail, tx_lost;
-static bool at_line_start = true;
-
-static char log_ring[LOG_RING];
-static uint64_t log_head;
-
-/*
- * What the interrupt took out of the UART's FIFO of 16 bytes, until the next
- * poll.  Filled and emptied on the boot CPU only, never at the same time.
- */
-static uint8_t arrived[ARRIVED];
-static uint32_t arrived_head, arrived_tail, arrived_lost;
-
+static struct serial line;
+static struct mux mux;
 static struct guest_console guest[CONFIG_MAX_VMS];
-static unsigned focus = NO_FOCUS;
+static struct queue monitor_in;
+static uint8_t log_ring[LOG_SIZE], monitor_ring[MONITOR_SIZE];
+static struct screen screens[CONSOLE_SCREENS] = {
+	[CONSOLE_LOG] = { log_ring, LOG_SIZE, 0 },
+	[CONSOLE_MONITOR] = { monitor_ring, MONITOR_SIZE, 0 },
+};
+static unsigned focus = CONSOLE_LOG, focus_before = CONSOLE_MONITOR;
+static bool at_line_start = true, disturbed;
+static uint64_t moved_ns; /* when a byte of input last found its way */
 
 void console_init(const struct config_console *c)
 {
-	struct config_console s = *c;
-
-	escape_key = c->escape;
-	if (s.kind == CONSOLE_NONE)
-		return;
-	if (s.kind == CONSOLE_MMIO) {
-		s.base = (uint64_t)paging_map_device(HPA(c->base), 8ULL * c->stride);
-		if (!s.base)
-			return;
-	}
-	have_uart = uart16550_init(&uart, &s) == HV_OK;
+	mux.escape = c->escape;
+	/* Without a line there is nobody to tell. */
+	(void)!serial_init(&line, c);
 }
 
-/* Sends what the UART takes without waiting. */
-static void drain(void)
-{
-	unsigned room;
-
-	if (!have_uart)
-		tx_tail = tx_head;
-	while (tx_tail != tx_head && (room = uart16550_tx_room(&uart)))
-		for (; room && tx_tail != tx_head; room--)
-			uart16550_put_nowait(&uart, tx[tx_tail++ % TX_RING]);
-}
+/* ---- output ---------------------------------------------------------------------- */
 
 static void tx_put(uint8_t c)
 {
-	if (tx_head - tx_tail == TX_RING) {
-		tx_lost++;
-		return;
-	}
-	tx[tx_head++ % TX_RING] = c;
+	serial_put(&line, c);
 	at_line_start = c == '\n' || (at_line_start && c == '\r');
 }
 
@@ -98,80 +72,160 @@ static void tx_text(const char *s, size_t n)
 			tx_put('\r');
 		tx_put((uint8_t)s[i]);
 	}
+	disturbed = true;
 }
 
 static void tx_printf(const char *f, ...) __printf(1, 2);
 static void tx_printf(const char *f, ...)
 {
-	char line[160];
+	char text[200];
 	va_list ap;
 	size_t n;
 
 	va_start(ap, f);
-	n = hv_vsnprintf(line, sizeof(line), f, ap);
+	n = hv_vsnprintf(text, sizeof(text), f, ap);
 	va_end(ap);
-	tx_text(line, n < sizeof(line) ? n : sizeof(line) - 1);
+	tx_text(text, n < sizeof(text) ? n : sizeof(text) - 1);
 }
 
 void console_log_write(const char *s, size_t n, bool show)
 {
 	lock(&console_lock);
 	for (size_t i = 0; i < n; i++)
-		log_ring[log_head++ % LOG_RING] = s[i];
+		screen_put(&screens[CONSOLE_LOG], (uint8_t)s[i]);
 	if (show) {
 		tx_text(s, n);
-		drain();
+		serial_drain(&line);
 	}
 	unlock(&console_lock);
 }
 
 void console_panic_write(const char *s)
 {
-	if (have_uart)
-		uart16550_write_text(&uart, s);
+	if (line.present)
+		uart16550_write_text(&line.uart, s);
 }
 
-static void set_focus(unsigned index)
+static void write_screen(unsigned s, uint8_t c)
 {
-	struct guest_console *g;
-	unsigned n = 0, place = 0;
-	uint32_t len;
+	screen_put(&screens[s], c);
+	if (focus == s)
+		tx_put(c);
+}
 
-	focus = index;
-	if (index == NO_FOCUS) {
-		tx_printf("-- console: hypervisor log --\n");
+void console_guest_put(unsigned index, uint8_t c)
+{
+	lock(&console_lock);
+	write_screen(index, c);
+	serial_drain(&line);
+	unlock(&console_lock);
+}
+
+void console_monitor_write(const char *s, size_t n)
+{
+	static char before;
+
+	lock(&console_lock);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '\n' && before != '\r')
+			write_screen(CONSOLE_MONITOR, '\r');
+		write_screen(CONSOLE_MONITOR, (uint8_t)s[i]);
+		before = s[i];
+	}
+	serial_drain(&line);
+	unlock(&console_lock);
+}
+
+size_t console_copy(unsigned s, uint64_t *at, char *buf, size_t size)
+{
+	const struct screen *screen = &screens[s];
+	size_t n = 0;
+
+	lock(&console_lock);
+	if (screen->len - *at > screen->size)
+		*at = screen->len - screen->size;
+	for (; n < size && *at < screen->len; n++)
+		buf[n] = (char)screen_at(screen, (*at)++);
+	unlock(&console_lock);
+	return n;
+}
+
+/* ---- focus ------------------------------------------------------------------------- */
+
+static bool can_have_focus(unsigned s)
+{
+	return s < CONSOLE_SCREENS && (s >= CONSOLE_LOG || guest[s].attached);
+}
+
+static void announce(unsigned s)
+{
+	unsigned n = 0, place = 0;
+
+	if (s == CONSOLE_LOG) {
+		tx_printf("-- console: hypervisor log, Ctrl-%c ? for help --\n", mux.escape + 64);
+		return;
+	}
+	if (s == CONSOLE_MONITOR) {
+		tx_printf("-- console: monitor, Ctrl-%c ? for help --\n", mux.escape + 64);
 		return;
 	}
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++) {
 		n += guest[i].attached;
-		place += guest[i].attached && i <= index;
+		place += guest[i].attached && i <= s;
 	}
-	g = &guest[index];
-	tx_printf("-- console: vm '%s' (%u of %u), Ctrl-%c changes --\n", g->name, place, n,
-		  escape_key + 64);
-	len = g->kept < GUEST_KEEP ? g->kept : GUEST_KEEP;
-	for (uint32_t i = g->kept - len; i != g->kept; i++)
-		tx_put(g->keep[i % GUEST_KEEP]);
-	g->kept = 0;
+	tx_printf("-- console: vm '%s' (%u of %u), Ctrl-%c ? for help --\n", guest[s].name, place, n,
+		  mux.escape + 64);
 }
 
+static void set_focus(unsigned s)
+{
+	const struct screen *screen = &screens[s];
+
+	if (s != focus)
+		focus_before = focus;
+	focus = s;
+	announce(s);
+	/* The monitor shows its prompt itself. */
+	if (s == CONSOLE_MONITOR || !screen->ring)
+		return;
+	for (uint64_t at = screen_tail(screen, SHOW_LINES, SHOW_MAX); at < screen->len; at++) {
+		if (s == CONSOLE_LOG && screen_at(screen, at) == '\n')
+			tx_put('\r');
+		tx_put(screen_at(screen, at));
+	}
+}
+
+/* VMs, then the monitor; the log only by its own key. */
 static unsigned next_focus(unsigned from)
 {
-	for (unsigned i = 1; i <= CONFIG_MAX_VMS; i++) {
-		unsigned k = (from + i) % (CONFIG_MAX_VMS + 1);
+	for (unsigned i = 1; i <= CONSOLE_SCREENS; i++) {
+		unsigned s = (from + i) % CONSOLE_SCREENS;
 
-		if (k == NO_FOCUS || guest[k].attached)
-			return k;
+		if (s != CONSOLE_LOG && can_have_focus(s))
+			return s;
 	}
-	return NO_FOCUS;
+	return CONSOLE_MONITOR;
+}
+
+void console_focus(unsigned s)
+{
+	lock(&console_lock);
+	if (can_have_focus(s))
+		set_focus(s);
+	serial_drain(&line);
+	unlock(&console_lock);
 }
 
 void console_attach(unsigned index, const char *name)
 {
+	uint8_t *ring = screens[index].ring ? NULL : hv_pages_alloc(GUEST_ORDER);
+
 	lock(&console_lock);
+	if (ring)
+		screens[index] = (struct screen){ ring, GUEST_SIZE, 0 };
 	guest[index].attached = true;
 	hv_snprintf(guest[index].name, sizeof(guest[index].name), "%s", name);
-	if (focus == NO_FOCUS)
+	if (focus == CONSOLE_LOG)
 		set_focus(index);
 	unlock(&console_lock);
 }
@@ -180,116 +234,186 @@ void console_detach(unsigned index)
 {
 	lock(&console_lock);
 	guest[index].attached = false;
+	guest[index].in.tail = guest[index].in.head;
 	if (focus == index) {
-		/* Whoever sits at the line cares for the VMs that are left, not the log. */
-		unsigned next = next_focus(index);
-
-		set_focus(next == NO_FOCUS ? next_focus(next) : next);
-		drain();
+		set_focus(next_focus(index));
+		serial_drain(&line);
 	}
 	unlock(&console_lock);
 }
 
-void console_guest_put(unsigned index, uint8_t c)
+void console_forget(unsigned index)
 {
-	struct guest_console *g = &guest[index];
+	uint8_t *ring;
 
+	console_detach(index);
 	lock(&console_lock);
-	if (focus == index) {
-		tx_put(c);
-		drain();
-	} else {
-		g->keep[g->kept++ % GUEST_KEEP] = c;
-	}
+	ring = screens[index].ring;
+	screens[index] = (struct screen){ 0 };
 	unlock(&console_lock);
+	if (ring)
+		hv_pages_free(ring, GUEST_ORDER);
 }
 
-static void queue_input(uint8_t c)
-{
-	struct guest_console *g;
+/* ---- input ------------------------------------------------------------------------- */
 
-	if (focus == NO_FOCUS)
+static struct queue *queue_of(unsigned s)
+{
+	if (s == CONSOLE_MONITOR)
+		return &monitor_in;
+	return s < CONFIG_MAX_VMS ? &guest[s].in : NULL;
+}
+
+static bool is_full(const struct queue *q)
+{
+	return q && q->head - READ_ONCE(q->tail) == QUEUE;
+}
+
+static void queue_put(struct queue *q, uint8_t c)
+{
+	if (!q)
 		return;
-	g = &guest[focus];
-	if (g->rx_head - g->rx_tail == sizeof(g->rx)) {
-		g->rx_lost++;
-		return;
-	}
-	g->rx[g->rx_head++ % sizeof(g->rx)] = c;
+	if (is_full(q))
+		q->lost++;
+	else
+		q->byte[q->head++ % QUEUE] = c;
+}
+
+static void choose(unsigned number)
+{
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
+		if (guest[i].attached && !--number) {
+			set_focus(i);
+			return;
+		}
+	tx_printf("-- console: there is no such VM --\n");
+}
+
+static void help(void)
+{
+	char e = (char)(mux.escape + 64);
+
+	tx_printf("-- console: Ctrl-%c then: n next, 1-9 that VM, b back, m monitor, l log, ? this, Ctrl-%c itself --\n",
+		  e, e);
 }
 
 static void input(uint8_t c)
 {
-	if (c == escape_key)
+	struct mux_key k = mux_input(&mux, c);
+
+	switch (k.what) {
+	case MUX_NOTHING:
+		break;
+	case MUX_BYTE:
+		queue_put(queue_of(focus), k.byte);
+		break;
+	case MUX_NEXT:
 		set_focus(next_focus(focus));
-	else
-		queue_input(c);
+		break;
+	case MUX_BACK:
+		set_focus(can_have_focus(focus_before) ? focus_before : next_focus(focus));
+		break;
+	case MUX_CHOOSE:
+		choose(k.number);
+		break;
+	case MUX_MONITOR:
+		set_focus(CONSOLE_MONITOR);
+		break;
+	case MUX_LOG:
+		set_focus(CONSOLE_LOG);
+		break;
+	case MUX_HELP:
+	case MUX_UNKNOWN:
+		help();
+		break;
+	}
+}
+
+/* False: whoever it is for has no room yet, and a sender with flow control can wait. */
+static bool may_take(uint8_t c)
+{
+	uint64_t now = time_now_ns();
+
+	if (mux.escaped || c == mux.escape || !is_full(queue_of(focus))) {
+		moved_ns = now;
+		return true;
+	}
+	return now - moved_ns > STALL_NS;
 }
 
 void console_use_interrupt(void)
 {
-	if (have_uart)
-		uart16550_rx_interrupt(&uart, true);
+	serial_use_interrupt(&line);
 }
 
 void console_rx_interrupt(void)
 {
-	int c;
-
-	/* Bounded: a port that has gone reads as data without end. */
-	for (int i = 0; i < RX_BURST && have_uart && (c = uart16550_get(&uart)) >= 0; i++) {
-		if (arrived_head - arrived_tail == ARRIVED)
-			arrived_lost++;
-		else
-			arrived[arrived_head++ % ARRIVED] = (uint8_t)c;
-	}
+	serial_take(&line);
 }
 
 static void report_losses(void)
 {
-	if (arrived_lost) {
-		tx_printf("-- console: %u bytes of input came too fast --\n", arrived_lost);
-		arrived_lost = 0;
+	if (line.uart.overruns) {
+		tx_printf("-- console: input came too fast and was lost %u times --\n",
+			  line.uart.overruns);
+		line.uart.overruns = 0;
 	}
-	if (tx_lost && tx_head == tx_tail) {
+	if (line.tx_lost && line.tx_head == line.tx_tail) {
 		tx_printf("-- console: %llu bytes did not fit the line's buffer --\n",
-			  (unsigned long long)tx_lost);
-		tx_lost = 0;
+			  (unsigned long long)line.tx_lost);
+		line.tx_lost = 0;
 	}
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++) {
-		if (!guest[i].rx_lost)
+		if (!guest[i].in.lost)
 			continue;
 		tx_printf("-- console: vm '%s' did not take %u bytes of input --\n", guest[i].name,
-			  guest[i].rx_lost);
-		guest[i].rx_lost = 0;
+			  guest[i].in.lost);
+		guest[i].in.lost = 0;
 	}
 }
 
 void console_poll(bool (*deliver)(unsigned index, uint8_t c))
 {
+	uint8_t c;
+
 	lock(&console_lock);
-	console_rx_interrupt(); /* also where no interrupt could be routed */
-	while (arrived_tail != arrived_head)
-		input(arrived[arrived_tail++ % ARRIVED]);
+	serial_take(&line); /* also where no interrupt could be routed */
+	for (; serial_peek(&line, &c) && may_take(c); serial_skip(&line))
+		input(c);
 	report_losses();
-	drain();
+	serial_drain(&line);
 	unlock(&console_lock);
 	/* The queues' tails are ours alone, so delivery needs no lock. */
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++) {
-		struct guest_console *g = &guest[i];
+		struct queue *q = &guest[i].in;
 
-		while (g->rx_tail != READ_ONCE(g->rx_head) &&
-		       deliver(i, g->rx[g->rx_tail % sizeof(g->rx)]))
-			g->rx_tail++;
+		while (q->tail != READ_ONCE(q->head) && deliver(i, q->byte[q->tail % QUEUE]))
+			WRITE_ONCE(q->tail, q->tail + 1);
 	}
+}
+
+bool console_monitor_read(uint8_t *c)
+{
+	struct queue *q = &monitor_in;
+
+	if (q->tail == READ_ONCE(q->head))
+		return false;
+	*c = q->byte[q->tail % QUEUE];
+	WRITE_ONCE(q->tail, q->tail + 1);
+	return true;
+}
+
+bool console_monitor_disturbed(void)
+{
+	return focus == CONSOLE_MONITOR && __atomic_exchange_n(&disturbed, false, __ATOMIC_ACQ_REL);
 }
 
 bool console_busy(void)
 {
-	if (READ_ONCE(tx_head) != READ_ONCE(tx_tail) || arrived_head != arrived_tail)
+	if (serial_busy(&line))
 		return true;
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
-		if (READ_ONCE(guest[i].rx_head) != guest[i].rx_tail)
+		if (READ_ONCE(guest[i].in.head) != guest[i].in.tail)
 			return true;
 	return false;
 }
@@ -299,7 +423,7 @@ void console_flush(void)
 	uint64_t end = time_now_ns() + FLUSH_MS * 1000000ULL;
 
 	lock(&console_lock);
-	while (tx_tail != tx_head && time_now_ns() < end)
-		drain();
+	while (line.tx_tail != line.tx_head && time_now_ns() < end)
+		serial_drain(&line);
 	unlock(&console_lock);
 }

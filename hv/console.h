@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * console: the one serial line, shared by the log and the VMs' consoles.
+ * console: the one serial line for people, shared by log, monitor and VMs.
  *
- * Output goes to a transmit ring that is drained as far as the UART has room;
- * nobody waits for the line, and what does not fit is counted and reported.
- * The log is always shown.  Of the VMs the focused one is shown as it writes;
- * each VM's last output is kept and repeated when the focus reaches it.  The
- * escape key moves the focus to the next VM, doubled it is sent to the guest.
- * Any CPU, not NMI.  Takes the console lock.
+ * Each has a screen, which keeps what went to it; the one in focus is shown as
+ * it is written, and its last lines are repeated when the focus comes to it.
+ * The log is shown always.  What is typed goes to the screen in focus; the
+ * escape key is a prefix for commands of the console itself (hv/monitor/mux.h).
+ * Any CPU, not NMI, but where it says boot CPU.  Takes the console lock.
  */
 #pragma once
 
 #include "hv/base.h"
 #include "hv/config.h"
 
-/* Finds and programs the UART.  Without one the ring still records. */
+/* Screens: VM 0 to CONFIG_MAX_VMS - 1, then these. */
+enum { CONSOLE_LOG = CONFIG_MAX_VMS, CONSOLE_MONITOR, CONSOLE_SCREENS };
+
+/* Finds and programs the UART.  Without one the screens still record. */
 void console_init(const struct config_console *c);
 
 /* Boot CPU, once interrupts work: receives by interrupt from now on. */
@@ -27,17 +29,37 @@ void console_log_write(const char *s, size_t n, bool show);
 /* Lock-free, waits for the line; only from the panic. */
 void console_panic_write(const char *s);
 
-/* VM @index (0 to CONFIG_MAX_VMS - 1) joins or leaves the focus ring. */
+/* VM @index joins or leaves those that can have the focus; its screen stays. */
 void console_attach(unsigned index, const char *name);
 void console_detach(unsigned index);
+/* Its screen goes as well. */
+void console_forget(unsigned index);
 
 /* A byte that VM @index wrote to its serial port. */
 void console_guest_put(unsigned index, uint8_t c);
 
+/* Shows screen @s, if there is such a one. */
+void console_focus(unsigned s);
+
 /*
- * Moves bytes between line and rings; boot CPU, periodically.  Input for VM i
- * is handed to deliver(i, byte), which returns false when the guest's receive
- * FIFO is full: the byte stays queued.
+ * What screen @s has kept, from byte *at on (or the oldest that is left): at most
+ * @size bytes to @buf, *at moves behind them.  0: no more.
+ */
+size_t console_copy(unsigned s, uint64_t *at, char *buf, size_t size);
+
+/* ---- the monitor's side; boot CPU ------------------------------------------------- */
+
+void console_monitor_write(const char *s, size_t n);
+/* The next byte typed to the monitor; false: there is none. */
+bool console_monitor_read(uint8_t *c);
+/* Something else has been written over the monitor's line since the last call. */
+bool console_monitor_disturbed(void);
+
+/* ---- boot CPU, periodically --------------------------------------------------------- */
+
+/*
+ * Moves bytes between line and screens.  Input for VM i is handed to
+ * deliver(i, byte), which returns false when the guest's receive FIFO is full.
  */
 void console_poll(bool (*deliver)(unsigned index, uint8_t c));
 
