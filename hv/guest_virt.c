@@ -4,6 +4,7 @@
 
 #include "hv/cpuid.h"
 #include "hv/gwalk.h"
+#include "hv/lowmem.h"
 #include "hv/vm.h"
 #include "hv/guest_mem.h"
 
@@ -142,8 +143,7 @@ static enum insn_result move(struct guest_virt *g, const struct span *s, uint8_t
 		st = move_piece(g->v, s->gpa[1], buf + s->len[0], s->len[1], write);
 	if (!st)
 		return INSN_DONE;
-	vm_fail(g->v, "no memory for an access at %llx: %s", (unsigned long long)s->gpa[0].v,
-		hv_status_name(st));
+	lowmem_pause(g->v, s->gpa[0].v);
 	return INSN_AGAIN;
 }
 

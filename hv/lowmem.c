@@ -5,6 +5,7 @@
 #include "hv/cpu.h"
 #include "hv/smp.h"
 #include "hv/vm.h"
+#include "hv/vm_mutate.h"
 #include "mm/frame.h"
 
 static uint32_t round; /* of draining; each CPU remembers the last one it served */
@@ -20,7 +21,7 @@ void lowmem_serve(void)
 	__atomic_store_n(&c->drained, now, __ATOMIC_RELEASE);
 }
 
-void lowmem_drain_others(void)
+static void drain_others(void)
 {
 	uint32_t now = __atomic_add_fetch(&round, 1, __ATOMIC_ACQ_REL);
 
@@ -34,6 +35,36 @@ void lowmem_drain_others(void)
 			lowmem_serve();
 			cpu_relax();
 		}
+}
+
+static void reclaim_all(void)
+{
+	vm_lock_all();
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
+		if (vms[i])
+			vm_reclaim(vms[i]);
+	vm_unlock_all();
+}
+
+void lowmem_gather(void)
+{
+	reclaim_all();
+	drain_others();
+}
+
+void lowmem_poll(void)
+{
+	bool starved = false;
+
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
+		starved |= vms[i] && READ_ONCE(vms[i]->state) == VM_STARVED;
+	if (!starved)
+		return;
+	/* What was removed somewhere comes free when the last vCPU has been by. */
+	reclaim_all();
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
+		if (vms[i] && guest_frames_freed() != vms[i]->starved_freed)
+			vm_resume(vms[i], VM_STARVED);
 }
 
 void lowmem_pause(struct vcpu *v, uint64_t gpa)

@@ -54,9 +54,6 @@ static void bring_up(void *arg)
 	if (frame_init(h) || paging_init(h))
 		cpu_park(); /* nothing to print with yet; the boot stage said what it loaded */
 	trap_init();
-#ifdef HV_DEBUG
-	frame_audit_init();
-#endif
 	if (cpu_create(0, 0))
 		cpu_park();
 	cpu_count = 1;

@@ -155,6 +155,7 @@ static uint64_t serve_console(struct cpu *c)
 	if (c->id)
 		return DEV_NO_DEADLINE;
 	console_poll(deliver_input);
+	lowmem_poll();
 	return time_now_ns() + (console_busy() ? POLL_BUSY_NS : POLL_IDLE_NS);
 }
 

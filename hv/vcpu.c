@@ -458,20 +458,21 @@ static void note_exit(struct cpu *c, struct vcpu *v, const struct hv_exit *e)
 		v->reinject = e->vectoring;
 }
 
-/* The shortest way of a fault; true when one compare-and-swap has resolved it. */
-static bool fault_is_fast(struct vcpu *v, const struct hv_exit *e)
+/* The shortest way of a fault: one compare-and-swap. */
+static enum fault_fast try_fast(struct vcpu *v, const struct hv_exit *e)
 {
 	enum fault_fast r = fault_fast(&v->vm->npt, e->npf.gpa, e->npf.access, &v->walk,
 				       flush_acked(&v->vm->flush, v->index));
 
 	v->stats.fast_faults[r]++;
-	return r != FAST_NONE;
+	return r;
 }
 
 static void enter(struct vcpu *v, uint64_t slice_end)
 {
 	uint64_t end = min_u64(slice_end, vcpu_next_deadline(v)), tsc = time_ns_to_tsc(end), rip;
 	struct cpu *c = this_cpu();
+	enum fault_fast fast;
 	struct hv_exit e;
 
 	if (!virt->has_deadline())
@@ -481,8 +482,10 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 		virt->run(v, tsc, &e);
 		note_exit(c, v, &e);
 		rip = v->regs.rip;
-		if (e.class == EXIT_NPF && fault_is_fast(v, &e)) {
-			watch_progress(v, &e, rip);
+		if (e.class == EXIT_NPF && (fast = try_fast(v, &e)) != FAST_NONE) {
+			/* Others may take the right away again and again: that is progress. */
+			if (fast == FAST_SPURIOUS)
+				watch_progress(v, &e, rip);
 			if (READ_ONCE(c->need_resched) || v->reinject.valid)
 				break;
 			continue;

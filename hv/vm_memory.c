@@ -80,7 +80,7 @@ bool vm_memory_refill(void)
 	/* The others may be waiting for our vCPU, which holds no pointer here. */
 	if (v)
 		flush_leave(&v->vm->flush, v->index, FLUSH_OUT);
-	lowmem_drain_others();
+	lowmem_gather();
 	if (v)
 		flush_arrive(&v->vm->flush, v->index);
 	return frame_cache_fill(c);
@@ -157,7 +157,7 @@ void vm_memory_release(struct vm *vm)
 	uint64_t count;
 	enum hv_status st;
 
-	vm_log_disable(vm);
+	vm_log_drop(vm);
 	st = vm_discard(vm, GPA(0), BIT64(NPT_GPA_BITS), &count);
 	HV_ASSERT(!st); /* there is no end that a leaf could cross */
 }

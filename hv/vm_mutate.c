@@ -87,19 +87,32 @@ enum hv_status vm_log_enable(struct vm *vm, enum dirty_mode mode, bool eager)
 	return st;
 }
 
+static bool detach_log(struct vm *vm)
+{
+	struct dirty_log *log = dirty_disable(&vm->npt, &vm->flush);
+
+	if (log)
+		hv_pages_free(log->bits, frame_order(dirty_bytes(log->pages)));
+	return log;
+}
+
 enum hv_status vm_log_disable(struct vm *vm)
 {
-	struct dirty_log *log;
+	bool was_on;
 
 	begin(vm);
-	log = dirty_disable(&vm->npt, &vm->flush);
-	if (log) {
-		hv_pages_free(log->bits, frame_order(dirty_bytes(log->pages)));
-		if (vm->config.max_leaf_shift >= NPT_SHIFT_2M)
-			npt_promote(&vm->npt, &vm->flush, GPA(0), top(vm));
-	}
+	was_on = detach_log(vm);
+	if (was_on && vm->config.max_leaf_shift >= NPT_SHIFT_2M)
+		npt_promote(&vm->npt, &vm->flush, GPA(0), top(vm));
 	end(vm);
-	return log ? HV_OK : HV_NOENT;
+	return was_on ? HV_OK : HV_NOENT;
+}
+
+void vm_log_drop(struct vm *vm)
+{
+	begin(vm);
+	detach_log(vm);
+	end(vm);
 }
 
 enum hv_status vm_log_harvest(struct vm *vm, gpa_t gpa, uint64_t len, unsigned flags,
@@ -190,6 +203,8 @@ enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 
 	if (st)
 		return st;
+	if (vm->config.max_leaf_shift < NPT_SHIFT_2M)
+		return HV_NOTSUP;
 	*count = 0;
 	begin(vm);
 	if (vm->npt.log)
@@ -198,6 +213,14 @@ enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 		*count = npt_promote(&vm->npt, &vm->flush, gpa, len);
 	end(vm);
 	return st;
+}
+
+void vm_reclaim(struct vm *vm)
+{
+	if (!trylock(&vm->mutation))
+		return;
+	flush_reclaim(&vm->flush);
+	unlock(&vm->mutation);
 }
 
 /* ---- regions ------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ enum hv_status vm_log_enable(struct vm *vm, enum dirty_mode mode, bool eager) __
 enum dirty_mode vm_log_best_mode(const struct vm *vm);
 /* Large leaves come back where they can.  HV_NOENT: writes were not logged. */
 enum hv_status vm_log_disable(struct vm *vm);
+/* The log ends if there is one, and leaves stay as they are: they are about to go. */
+void vm_log_drop(struct vm *vm);
 /* As dirty_harvest(); the length is at most VM_HARVEST_MAX. */
 #define VM_HARVEST_MAX (PAGE_SIZE * 8 * PAGE_SIZE)
 enum hv_status vm_log_harvest(struct vm *vm, gpa_t gpa, uint64_t len, unsigned flags,
@@ -27,10 +29,16 @@ enum hv_status vm_log_harvest(struct vm *vm, gpa_t gpa, uint64_t len, unsigned f
 enum hv_status vm_age(struct vm *vm, gpa_t gpa, uint64_t len, uint16_t *used, uint64_t *pages)
 	__must_check;
 
-/* Removes pages, which read as zero from now on; gives them other frames; joins them. */
+/*
+ * Removes pages, which read as zero from now on; gives them other frames; joins
+ * them (HV_NOTSUP: the VM is to have small leaves only).
+ */
 enum hv_status vm_discard(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
 enum hv_status vm_move(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
 enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
+
+/* Releases what earlier removals have left waiting, if the VM's vCPUs have come by since. */
+void vm_reclaim(struct vm *vm);
 
 /* Makes the range RAM or nothing.  HV_NOMEM: too many regions, or no page for the map. */
 enum hv_status vm_set_region(struct vm *vm, gpa_t gpa, uint64_t len, bool ram) __must_check;

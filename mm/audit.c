@@ -6,29 +6,14 @@
 
 #include "hv/assert.h"
 
-static uint64_t *by_frame;
-static uint64_t frame_count;
-
-void audit_init(uint64_t *numbers, uint64_t frames)
+void audit_restricted(struct npt_audit *a)
 {
-	by_frame = numbers;
-	frame_count = frames;
+	__atomic_add_fetch(&a->seq, 1, __ATOMIC_SEQ_CST);
 }
 
-static uint64_t *number_of(hpa_t hpa)
+uint64_t audit_seq(const struct npt_audit *a)
 {
-	uint64_t pfn = hpa.v >> PAGE_SHIFT;
-
-	return pfn < frame_count ? &by_frame[pfn] : NULL;
-}
-
-void audit_restricted(struct npt_audit *a, hpa_t hpa, unsigned shift)
-{
-	uint64_t *number = number_of(hpa), seq = __atomic_add_fetch(&a->seq, 1, __ATOMIC_SEQ_CST);
-
-	(void)shift; /* a large frame is split, freed and judged by its first */
-	if (number)
-		__atomic_store_n(number, seq, __ATOMIC_RELEASE);
+	return __atomic_load_n(&a->seq, __ATOMIC_SEQ_CST);
 }
 
 /* Every vCPU that is in the guest has flushed what @seq took away. */
@@ -52,13 +37,8 @@ static void raise_to(uint64_t *at, uint64_t seq)
 		;
 }
 
-void audit_relied(struct npt_audit *a, hpa_t hpa)
+void audit_released(struct npt_audit *a, uint64_t seq)
 {
-	uint64_t *number = number_of(hpa), seq;
-
-	seq = number ? __atomic_exchange_n(number, 0, __ATOMIC_ACQ_REL) : 0;
-	if (!seq)
-		return;
 	raise_to(&a->relied, seq);
 	check(a, AUDIT_SLOTS, seq);
 }

@@ -4,15 +4,15 @@
  *
  * Emulators flush at every entry and exit, so that a forgotten flush shows on
  * none of them.  A build with HV_DEBUG therefore numbers every right that is
- * taken away, remembers the number by frame, and by vCPU the last number that a
- * flush which was really carried out has covered.  It stops when a frame is
- * reused, a page called clean or a flush called done while a vCPU in the guest
- * has flushed too little, and when a vCPU enters so.
+ * taken away and remembers by vCPU the last number that a flush which was really
+ * carried out has covered.  It stops when removed frames are released or a flush
+ * is called done while a vCPU in the guest has flushed too little, and when a
+ * vCPU enters so.
  * Any CPU, no lock: all fields are atomic.  Pure (tests/host/test_audit.c).
  */
 #pragma once
 
-#include "mm/addr.h"
+#include "hv/base.h"
 
 #define AUDIT_SLOTS 32
 
@@ -28,13 +28,12 @@ struct npt_audit {
 
 #ifdef HV_DEBUG
 
-/* One number per frame of the machine, zeroed; boot CPU, once. */
-void audit_init(uint64_t *by_frame, uint64_t frames);
-
-/* A leaf to 2^shift bytes at @hpa, or a table there, has lost a right. */
-void audit_restricted(struct npt_audit *a, hpa_t hpa, unsigned shift);
-/* From now on nobody may use what the frame at @hpa has lost: it is reused or called clean. */
-void audit_relied(struct npt_audit *a, hpa_t hpa);
+/* A leaf or a table has lost a right. */
+void audit_restricted(struct npt_audit *a);
+/* The number of the last right taken away: what is retired now waits for that one. */
+uint64_t audit_seq(const struct npt_audit *a);
+/* From now on nobody may use a right up to that number: what had it is reused. */
+void audit_released(struct npt_audit *a, uint64_t seq);
 void audit_flush_begun(struct npt_audit *a);
 void audit_flush_done(struct npt_audit *a, uint32_t slots);
 /* By the back end: the flush instruction or ASID of this entry; then the entry and the exit. */
@@ -44,13 +43,18 @@ void audit_leave(struct npt_audit *a, uint32_t slot);
 
 #else
 
-static inline void audit_restricted(struct npt_audit *a, hpa_t hpa, unsigned shift)
+static inline void audit_restricted(struct npt_audit *a)
 {
-	(void)a, (void)hpa, (void)shift;
+	(void)a;
 }
-static inline void audit_relied(struct npt_audit *a, hpa_t hpa)
+static inline uint64_t audit_seq(const struct npt_audit *a)
 {
-	(void)a, (void)hpa;
+	(void)a;
+	return 0;
+}
+static inline void audit_released(struct npt_audit *a, uint64_t seq)
+{
+	(void)a, (void)seq;
 }
 static inline void audit_flush_begun(struct npt_audit *a)
 {

@@ -84,6 +84,7 @@ void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, uint64_t pag
 	f->env->retire(f->env->ctx, list, kind, hpa, pages);
 	f->count[list]++;
 	f->free_at[list] = f->gen + 1;
+	f->lost_at[list] = audit_seq(&f->audit);
 }
 
 static bool release(struct flush *f, unsigned list)
@@ -93,6 +94,7 @@ static bool release(struct flush *f, unsigned list)
 	for (uint32_t i = 0; i < f->slot_count; i++)
 		if (!passed_root(f, i, f->free_at[list]))
 			return false;
+	audit_released(&f->audit, f->lost_at[list]);
 	f->env->release(f->env->ctx, list);
 	f->count[list] = 0;
 	return true;

@@ -52,6 +52,7 @@ struct flush {
 	unsigned filling;	  /* the list that is retired to; the other one waits */
 	uint64_t count[2];	  /* what is on the lists */
 	uint64_t free_at[2];	  /* the generation that releases them */
+	uint64_t lost_at[2];	  /* the last right that what is on them has lost (mm/audit.h) */
 	const struct flush_env *env;
 	struct npt_audit audit;
 };

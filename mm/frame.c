@@ -4,7 +4,6 @@
 
 #include "hv/lock.h"
 #include "hv/assert.h"
-#include "mm/audit.h"
 #include "mm/buddy.h"
 #include "mm/paging.h"
 
@@ -170,15 +169,6 @@ uint64_t guest_frames_freed(void)
 {
 	return READ_ONCE(guest_freed);
 }
-
-#ifdef HV_DEBUG
-void frame_audit_init(void)
-{
-	uint64_t *numbers = hv_pages_alloc(frame_order(guest_pool.count * sizeof(*numbers)));
-
-	audit_init(numbers, numbers ? guest_pool.count : 0);
-}
-#endif
 
 /* ---- cleared blocks -------------------------------------------------------------- */
 

@@ -64,11 +64,6 @@ void frame_list_add(struct frame_list *l, hpa_t a, uint64_t pages);
 void frame_list_add_hv(struct frame_list *l, hpa_t a, uint64_t pages);
 void frame_list_free(struct frame_list *l);
 
-#ifdef HV_DEBUG
-/* Memory for mm/audit.h, once the direct map is there; without it the audit watches entries only. */
-void frame_audit_init(void);
-#endif
-
 /* Of the pools alone; the CPUs' caches (mm/frame_cache.h) hold some more. */
 struct frame_stats frame_stats(void);
 

@@ -189,7 +189,10 @@ void frame_cache_drain(struct frame_cache *c)
 	if (hpa_valid(c->cleaning))
 		guest_frames_free(c->cleaning, BUDDY_ORDER_2M);
 	c->huge = c->cleaning = HPA_NONE;
-	c->low = true;
+	while (c->table_count)
+		hv_pages_free(c->table[--c->table_count], 0);
+	/* Whoever runs dry asks for more; until then all of it is for who does now. */
+	c->low = false;
 }
 
 bool frame_cache_clean_ahead(struct frame_cache *c, void (*clear)(hpa_t hpa, unsigned order))

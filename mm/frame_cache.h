@@ -5,8 +5,8 @@
  * What a fault needs it takes from here without a lock; the run loop fills the
  * stock between faults, from the pools of mm/frame.h.  Idle CPUs clear 2 MiB
  * blocks ahead of time, so that a fault need not.
- * Every function works on the calling CPU's own cache, interrupts off; only
- * frame_cache_fill(), _clean_ahead() and _drain() take the frame lock.
+ * Every function works on the calling CPU's own cache, interrupts off; taking a
+ * frame takes no lock, nor does taking a table unless may_fill says so.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ struct frame_cache {
 	/* The block that is being cleared while the CPU idles. */
 	hpa_t cleaning;
 	uint32_t cleaned;
-	uint32_t drained; /* the last lowmem_drain_others() that it has answered */
+	uint32_t drained; /* the last lowmem_gather() that it has answered */
 };
 
 void frame_cache_init(struct frame_cache *c);

@@ -40,6 +40,6 @@ void npte_edge_taken(const struct npt *n, enum npte_edge edge, unsigned shift, u
 {
 	HV_ASSERT(npte_edge_legal(n->fmt, edge, shift, old, new));
 	if (edges[edge].owed && npte_present(old))
-		audit_restricted(n->audit, npte_hpa(n->fmt, old), shift);
+		audit_restricted(n->audit);
 }
 #endif

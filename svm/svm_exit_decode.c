@@ -2,8 +2,6 @@
 /* svm_exit_decode: a raw #VMEXIT turned into struct hv_exit.  Pure. */
 #include "svm/svm_exit_decode.h"
 
-/* EXITINFO1 of #NPF (APM 2 15.25.6) */
-
 /* EXITINFO1 of IOIO (APM 2 15.10.2) */
 #define IOIO_IN	 BIT64(0)
 #define IOIO_STR BIT64(2)
@@ -71,6 +69,9 @@ static void decode_vectoring(uint64_t info, struct hv_event *v)
 		.has_error = info & SVM_EVENT_ERROR_VALID,
 		.error = (uint32_t)(info >> 32),
 	};
+	/* QEMU's TCG calls an interrupt so, and VMRUN would refuse it. */
+	if (v->type == EVENT_EXCEPTION && v->vector >= 32)
+		v->type = EVENT_EXTINT;
 	if (v->type == EVENT_SOFT_INT ||
 	    (v->type == EVENT_EXCEPTION && (v->vector == VEC_BP || v->vector == VEC_OF)))
 		v->valid = false;

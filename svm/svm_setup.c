@@ -159,7 +159,7 @@ static void svm_vcpu_destroy(struct vcpu *v)
 	v->virt = NULL;
 }
 
-/* A new CPU has no ASID for it; the SYSCALL MSRs travel in the VMCB. */
+/* The ASID is the last CPU's; the SYSCALL MSRs travel in the VMCB. */
 static void svm_vcpu_load(struct vcpu *v)
 {
 	struct vmcb_save *s = &svm_of(v)->vmcb->save;

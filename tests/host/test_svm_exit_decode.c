@@ -167,6 +167,9 @@ static void reports_interrupted_deliveries(void **state)
 	assert_int_equal(v.vector, VEC_PF);
 	assert_int_equal(v.error, 2);
 	assert_int_equal(vectoring(0x80000202).type, EVENT_NMI);
+	/* An interrupt that is called an exception. */
+	assert_int_equal(vectoring(0x80000361).type, EVENT_EXTINT);
+	assert_int_equal(vectoring(0x8000031f).type, EVENT_EXCEPTION);
 	/* Instructions run again instead. */
 	assert_false(vectoring(0x80000480).valid);
 	assert_false(vectoring(0x80000303).valid);

@@ -168,8 +168,6 @@ static hpa_t frame_for_move(void *ctx)
 static void copy_frame(void *ctx, hpa_t to, hpa_t from)
 {
 	(void)ctx;
-	if (st.mutant == MUTANT_NONE)
-		audit_relied(&st.f.audit, from);
 	frame_write(to.v >> PAGE_SHIFT, frame_read(from.v >> PAGE_SHIFT));
 }
 

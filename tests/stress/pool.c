@@ -13,7 +13,6 @@ static uint64_t stamps[FRAMES]; /* what a frame holds, by its first word */
 static uint8_t used[FRAMES];
 static uint64_t tables[TABLES][NPT_ENTRIES] __aligned(4096);
 static uint8_t table_used[TABLES];
-static uint64_t audited[(FRAME_BASE >> PAGE_SHIFT) + FRAMES];
 static uint64_t random_state = 88172645463325252ULL;
 static unsigned hint;
 
@@ -34,7 +33,6 @@ void pool_init(void)
 {
 	for (unsigned i = 0; i < FRAMES; i++)
 		stamps[i] = POISON;
-	audit_init(audited, ARRAY_SIZE(audited));
 }
 
 static uint64_t index_of(uint64_t pfn)
@@ -172,8 +170,6 @@ static void let_go(const struct waiting *w)
 	for (uint64_t i = 0; i < w->pages; i++) {
 		hpa_t hpa = HPA(w->hpa.v + i * PAGE_SIZE);
 
-		if (st.mutant == MUTANT_NONE)
-			audit_relied(&st.f.audit, hpa);
 		if (w->kind == FLUSH_TABLE)
 			table_free(NULL, (uint64_t *)(hpa.v + pool_offset()));
 		else
