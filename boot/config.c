@@ -30,6 +30,8 @@ void config_defaults(struct hv_config *c)
 		.baud = 115200,
 		.escape = 0x1d,
 	};
+	c->control = c->console;
+	c->control.kind = CONSOLE_NONE;
 	c->log_level = 2;
 }
 
@@ -118,13 +120,23 @@ static void check_console(const struct config_node *n, struct config_console *c,
 	}
 }
 
-static void parse_console(const struct config_node *n, struct hv_config *c)
+static void parse_line(const struct config_node *n, struct config_console *c)
 {
-	const struct config_console defaults = c->console;
+	const struct config_console defaults = *c;
 
 	/* Without an error to fill, a bad value is a warning and never a failure. */
-	if (config_read(n, console_fields, &c->console, NULL))
-		check_console(n, &c->console, &defaults);
+	if (config_read(n, console_fields, c, NULL))
+		check_console(n, c, &defaults);
+}
+
+static void parse_console(const struct config_node *n, struct hv_config *c)
+{
+	parse_line(n, &c->console);
+}
+
+static void parse_control(const struct config_node *n, struct hv_config *c)
+{
+	parse_line(n, &c->control);
 }
 
 /* ---- the list of VMs ------------------------------------------------------------- */
@@ -163,7 +175,7 @@ static void parse_section(const struct config_node *n, struct hv_config *c)
 	static const struct {
 		const char *path;
 		void (*parse)(const struct config_node *n, struct hv_config *c);
-	} sections[] = { { "/console", parse_console }, { "/vms", parse_vms } };
+	} sections[] = { { "/console", parse_console }, { "/control", parse_control }, { "/vms", parse_vms } };
 	struct hv_error err;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {

@@ -341,6 +341,18 @@ static bool may_take(uint8_t c)
 	return now - moved_ns > STALL_NS;
 }
 
+size_t console_type(unsigned index, const char *s, size_t n)
+{
+	struct queue *q = &guest[index].in;
+	size_t i = 0;
+
+	lock(&console_lock);
+	for (; guest[index].attached && i < n && !is_full(q); i++)
+		queue_put(q, (uint8_t)s[i]);
+	unlock(&console_lock);
+	return i;
+}
+
 void console_use_interrupt(void)
 {
 	serial_use_interrupt(&line);

@@ -38,6 +38,9 @@ void console_forget(unsigned index);
 /* A byte that VM @index wrote to its serial port. */
 void console_guest_put(unsigned index, uint8_t c);
 
+/* Types to VM @index; how many of the bytes found room. */
+size_t console_type(unsigned index, const char *s, size_t n);
+
 /* Shows screen @s, if there is such a one. */
 void console_focus(unsigned s);
 

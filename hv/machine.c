@@ -12,6 +12,8 @@
 #include "mm/frame.h"
 #include "mm/paging.h"
 
+#define COM2 0x2f8
+
 #define STOP_TIMEOUT_MS 500
 
 enum { EFI_RESET_COLD = 0, EFI_RESET_SHUTDOWN = 2 };
@@ -54,6 +56,22 @@ const struct config_console *machine_console(const struct handoff *h)
 	return &console;
 }
 
+const struct config_console *machine_control(const struct handoff *h)
+{
+	static struct config_console control;
+
+	control = h->config.control;
+	if (control.kind == CONSOLE_AUTO) {
+		control.kind = CONSOLE_PORT;
+		control.base = COM2;
+	}
+	if (control.kind == console.kind && control.base == console.base) {
+		log_warn("control: %llx is the console's line", (unsigned long long)control.base);
+		control.kind = CONSOLE_NONE;
+	}
+	return &control;
+}
+
 enum hv_status machine_route_console(uint8_t vector)
 {
 	if (console.kind != CONSOLE_PORT)
@@ -62,7 +80,7 @@ enum hv_status machine_route_console(uint8_t vector)
 	case 0x3f8:
 	case 0x3e8:
 		return ioapic_route_isa(&acpi, 4, vector);
-	case 0x2f8:
+	case COM2:
 	case 0x2e8:
 		return ioapic_route_isa(&acpi, 3, vector);
 	default:

@@ -14,6 +14,9 @@ const struct acpi_info *machine_describe(const struct handoff *h);
 /* The serial line to use: configuration, else SPCR, else COM1. */
 const struct config_console *machine_console(const struct handoff *h);
 
+/* The second one, for programs: configuration, "auto" is COM2.  After machine_console(). */
+const struct config_console *machine_control(const struct handoff *h);
+
 /*
  * Sends the serial line's interrupt to @vector of this CPU.  HV_NOENT: it is not
  * one of the PC's four ports, or there is no I/O APIC.

@@ -8,6 +8,7 @@
 #include "hv/cpuid.h"
 #include "hv/log.h"
 #include "hv/machine.h"
+#include "hv/monitor/monitor.h"
 #include "hv/panic.h"
 #include "hv/sched.h"
 #include "hv/smp.h"
@@ -78,9 +79,12 @@ static void bring_up(void *arg)
 		log_info("console: the serial port is polled");
 	else
 		console_use_interrupt();
+	monitor_init(machine_control(h));
 	virt_select();
 	smp_init(h, acpi, sched_run);
 	vm_init(h);
+	if (!vm_running_count())
+		console_focus(CONSOLE_MONITOR);
 	paging_seal();
 	sched_start();
 	cpu_switch_stack(cpus[0]->stack_top, sched_run, cpus[0]);

@@ -269,3 +269,10 @@ bool platform_console_input(struct vm *vm, uint8_t c)
 	unlock(&vm->device);
 	return taken;
 }
+
+void platform_power_button(struct vm *vm)
+{
+	lock(&vm->device);
+	acpi_pm_power_button(&vm->platform.pm);
+	unlock(&vm->device);
+}

@@ -59,5 +59,8 @@ void platform_poll(struct vm *vm);
 bool platform_pic_pending(struct vm *vm);
 int platform_pic_ack(struct vm *vm);
 
+/* Presses the VM's power button: a guest that listens shuts down. */
+void platform_power_button(struct vm *vm);
+
 /* A byte for the guest's serial port; false: no room now. */
 bool platform_console_input(struct vm *vm, uint8_t c);

@@ -8,6 +8,7 @@
 #include "hv/log.h"
 #include "hv/lowmem.h"
 #include "hv/machine.h"
+#include "hv/monitor/monitor.h"
 #include "hv/panic.h"
 #include "hv/time.h"
 #include "hv/vm.h"
@@ -149,14 +150,15 @@ static bool deliver_input(unsigned index, uint8_t c)
 	return !vm || vm->state != VM_RUNNING || platform_console_input(vm, c);
 }
 
-/* The boot CPU serves the serial line between slices. */
+/* The boot CPU serves console and monitor between turns. */
 static uint64_t serve_console(struct cpu *c)
 {
 	if (c->id)
 		return DEV_NO_DEADLINE;
 	console_poll(deliver_input);
+	monitor_poll();
 	lowmem_poll();
-	return time_now_ns() + (console_busy() ? POLL_BUSY_NS : POLL_IDLE_NS);
+	return time_now_ns() + (console_busy() || monitor_busy() ? POLL_BUSY_NS : POLL_IDLE_NS);
 }
 
 static void idle(struct cpu *c, uint64_t deadline)

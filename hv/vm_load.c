@@ -80,6 +80,20 @@ static const struct handoff_file *find_file(const char *path)
 	return NULL;
 }
 
+bool vm_load_file(unsigned index, const char **path, uint64_t *bytes)
+{
+	if (index >= handoff->file_count)
+		return false;
+	*path = handoff->file[index].path;
+	*bytes = handoff->file[index].size;
+	return true;
+}
+
+bool vm_load_has(const char *path)
+{
+	return find_file(path);
+}
+
 /* False when a path is given and there is no such file. */
 static bool open_file(const char *path, struct blob *b, const struct blob **out)
 {

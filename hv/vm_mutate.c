@@ -235,6 +235,13 @@ static struct region_map *exchange(struct vm *vm, struct region_map *map)
 	return old;
 }
 
+void vm_copy_regions(struct vm *vm, struct region_map *to)
+{
+	begin(vm);
+	*to = *vm->regions;
+	end(vm);
+}
+
 static enum hv_status set_region(struct vm *vm, struct region_map *map, gpa_t gpa, uint64_t len,
 				 bool ram)
 {

@@ -40,5 +40,8 @@ enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 /* Releases what earlier removals have left waiting, if the VM's vCPUs have come by since. */
 void vm_reclaim(struct vm *vm);
 
+/* The regions as they are just now. */
+void vm_copy_regions(struct vm *vm, struct region_map *to);
+
 /* Makes the range RAM or nothing.  HV_NOMEM: too many regions, or no page for the map. */
 enum hv_status vm_set_region(struct vm *vm, gpa_t gpa, uint64_t len, bool ram) __must_check;

@@ -4,6 +4,7 @@
 #include "hv/log.h"
 #include "hv/lowmem.h"
 #include "hv/machine.h"
+#include "hv/monitor/monitor.h"
 #include "hv/time.h"
 #include "hv/vm.h"
 #include "hv/vm_load.h"
@@ -69,6 +70,7 @@ enum hv_status vm_start(struct vm *vm, struct hv_error *err)
 	log_info("vm '%s': %u vCPUs, %llu MiB, %s", vm->config.name, vm->vcpu_count,
 		 (unsigned long long)((vm->config.ram_low + vm->config.ram_high) / MIB),
 		 vm->config.kernel);
+	monitor_event("vm-started", vm->config.name, "");
 	let_run(vm);
 	return HV_OK;
 }
@@ -163,6 +165,7 @@ static void stop(struct vm *vm)
 {
 	console_detach(vm->index);
 	log_info("vm '%s': stopped: %s", vm->config.name, vm->reason.text);
+	monitor_event("vm-stopped", vm->config.name, vm->reason.text);
 	/* Last: whoever sees it may destroy the VM. */
 	WRITE_ONCE(vm->state, VM_STOPPED);
 	lowmem_over();
@@ -174,6 +177,7 @@ static void pause_vm(struct vm *vm)
 	bool starved = vm->request == VM_REQ_STARVE;
 
 	log_warn("vm '%s': paused: %s", vm->config.name, vm->reason.text);
+	monitor_event("vm-paused", vm->config.name, vm->reason.text);
 	__atomic_store_n(&vm->request, VM_REQ_NONE, __ATOMIC_RELEASE);
 	__atomic_store_n(&vm->state, starved ? VM_STARVED : VM_PAUSED, __ATOMIC_SEQ_CST);
 	if (!starved)
@@ -219,6 +223,7 @@ static void reset(struct vm *vm)
 	vm->stats.resets++;
 	log_info("vm '%s': reset %u: %s, %llu KiB free", vm->config.name, vm->stats.resets,
 		 vm->reason.text, (unsigned long long)(lowmem_free() / KIB));
+	monitor_event("vm-reset", vm->config.name, vm->reason.text);
 	if (!boot(vm, &err)) {
 		let_run(vm);
 		return;

@@ -7,10 +7,13 @@ run under QEMU with KVM.  The serial line is a pexpect object either way.
 import fcntl
 import os
 import pty
+import select
 import shutil
+import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import tty
 
@@ -60,11 +63,31 @@ def choose(backend):
     return backend, {"svm": "tcg", "vmx": "bochs"}[backend]
 
 
+def relay(master, path):
+    """Makes a socket at @path of a pty's master, one client at a time.  Bochs wants its input slowly."""
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen(1)
+    while True:
+        client, _ = server.accept()
+        while True:
+            ready, _, _ = select.select([client, master], [], [])
+            if master in ready:
+                client.sendall(os.read(master, 4096))
+            if client in ready:
+                data = client.recv(8)
+                if not data:
+                    break
+                os.write(master, data)
+                time.sleep(0.02)
+
+
 class Machine:
     """One run of one disk image.  Use as a context manager."""
 
     def __init__(self, image, backend="auto", smp=2, mem=1024, log=None, timeout=120,
-                 cpu=None, extra=(), counting=False, one_thread=False):
+                 cpu=None, extra=(), counting=False, one_thread=False,
+                 control=False):
         self.backend, self.emulator = choose(backend)
         # Counting: the TSC is an instruction count, and every run is the same.
         self.counting = counting
@@ -76,6 +99,8 @@ class Machine:
         self.cpu, self.extra = cpu, list(extra)
         self.log, self.timeout = log, timeout
         self.dir = tempfile.mkdtemp(prefix="faultline-")
+        # The second serial line: a socket, or under Bochs a pty.
+        self.control = os.path.join(self.dir, "control") if control else None
         self.process = self.serial = self.command = None
 
     def __enter__(self):
@@ -120,7 +145,8 @@ class Machine:
                 "-drive", "if=pflash,unit=0,format=raw,readonly=on,file=" + code,
                 "-drive", "if=pflash,unit=1,format=raw,file=" + variables,
                 "-drive", "if=ide,format=raw,snapshot=on,file=" + self.image,
-                "-net", "none", "-no-reboot", *serial, *extra]
+                "-net", "none", "-no-reboot", *serial,
+                *(["-serial", f"unix:{self.control},server=on,wait=off"] if self.control else []), *extra]
 
     def _start_bochs(self):
         disk = os.path.join(self.dir, "disk.img")
@@ -128,6 +154,12 @@ class Machine:
         master, slave = pty.openpty()
         tty.setraw(master)
         tty.setraw(slave)
+        if self.control:
+            relay_master, relay_slave = pty.openpty()
+            tty.setraw(relay_slave)
+            self._relay_slave = relay_slave
+            self.extra.append(f"com2: enabled=1, mode=term, dev={os.ttyname(relay_slave)}")
+            threading.Thread(target=relay, args=(relay_master, self.control), daemon=True).start()
         config = os.path.join(self.dir, "bochsrc")
         with open(config, "w", encoding="ascii") as f:
             f.write(self.bochs_config(disk, os.ttyname(slave)))

@@ -13,9 +13,10 @@
 
 #include "hv/base.h"
 
-#define LINE_MAX     256 /* bytes of text, with its final zero */
+#define LINE_MAX     256 /* bytes of text, with its final zero; what is beyond is dropped */
 #define LINE_HISTORY 32
 
+/* After any but the first the cursor is at the start of the next row. */
 enum line_event {
 	LINE_NONE,
 	LINE_DONE,   /* Enter: @text is it; line_begin() starts the next one */
@@ -28,7 +29,9 @@ struct line_env {
 	void (*put)(void *ctx, const char *s, size_t n);
 	/*
 	 * Tab after text[0..len): the @index-th word that could stand where the
-	 * last one is begun, or NULL beyond the last.  NULL function: no completion.
+	 * last one is begun, or NULL beyond the last.  One that does not go on from
+	 * what is typed does not count; it need not stay beyond the next call.  NULL
+	 * function: no completion.
 	 */
 	const char *(*complete)(void *ctx, const char *text, size_t len, unsigned index);
 };
@@ -42,11 +45,14 @@ struct line {
 	unsigned left;    /* the first byte that is shown */
 	uint8_t escape[8];
 	unsigned escape_len;
+	uint8_t last; /* the byte before: CR LF is one Enter, Tab Tab lists */
 	char history[LINE_HISTORY][LINE_MAX]; /* a ring */
-	unsigned history_count, history_at;
+	unsigned history_count; /* ever kept */
+	unsigned history_at;	/* how many steps back we are; 0: not in history */
 	char kept[LINE_MAX]; /* what was being typed before history was looked through */
 };
 
+/* @width: of the terminal, at least 8.  The prompt gets half of it at most. */
 void line_init(struct line *l, const struct line_env *env, unsigned width);
 
 /* Shows @prompt, which must stay, and an empty line. */

@@ -21,7 +21,8 @@
  *	out_end(&o);
  *
  * Nothing is buffered: it may all be longer than any buffer.  Not to be used by
- * two at once.  Pure (tests/host/test_out.c).
+ * two at once.  A formatted string of 1280 bytes or more is cut, and ends in dots.
+ * Pure (tests/host/test_out.c).
  */
 #pragma once
 
@@ -31,7 +32,7 @@ enum out_format { OUT_TEXT, OUT_JSON };
 
 struct out_column {
 	const char *key;
-	int width; /* of the text; negative: to the right, as numbers are */
+	int width; /* of the text, at least the key's; negative: to the right, as numbers are */
 };
 
 struct out {
@@ -47,22 +48,25 @@ struct out {
 
 void out_begin(struct out *o, void (*put)(void *ctx, const char *s, size_t n), void *ctx,
 	       enum out_format format);
-/* Closes the JSON object; text ends with a newline in any case. */
+/* Closes the JSON object and its line; text ends with a newline in any case. */
 void out_end(struct out *o);
 
-/* A member, or the next cell of a row, whose column has this key. */
+/*
+ * A member, or the next cell of a row, whose column has this key.  Cells that are
+ * passed over stay empty; a key that no column further on has is in JSON only.
+ */
 void out_str(struct out *o, const char *key, const char *f, ...) __printf(3, 4);
 void out_u64(struct out *o, const char *key, uint64_t v);
 void out_hex(struct out *o, const char *key, uint64_t v); /* in JSON the string "0x..." */
 void out_bool(struct out *o, const char *key, bool v);	   /* yes or no in text */
-/* @milli thousandths: 1500 is 1.500 in JSON and 1.5 in text. */
+/* @milli thousandths: 1500 is 1.500 in JSON and 1.5 in text, rounded to one place. */
 void out_milli(struct out *o, const char *key, uint64_t milli);
 
 /* Members of an object of its own; as text their keys are indented below its name. */
 void out_object(struct out *o, const char *key);
 void out_object_end(struct out *o);
 
-/* In JSON an array of objects. */
+/* In JSON an array of objects.  A row has members only. */
 void out_table(struct out *o, const char *key, const struct out_column *c, unsigned count);
 void out_row(struct out *o);
 void out_row_end(struct out *o);

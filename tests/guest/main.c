@@ -20,6 +20,11 @@ void guest_main(uint32_t magic, uint32_t info)
 	load_default_idt();
 	if (guest_asked_for(info, "noise"))
 		make_noise();
+	if (guest_asked_for(info, "halt")) {
+		guest_printf("halt: begins\n");
+		for (;;)
+			__asm__ volatile("sti; hlt");
+	}
 	guest_printf("TAP version 13\n");
 	is(magic, 0x2badb002, "multiboot: magic");
 	ok(info && (*(uint32_t *)(uint64_t)info & 1), "multiboot: memory sizes");

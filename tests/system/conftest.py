@@ -40,14 +40,14 @@ def backend(request):
 def machine(tmp_path, request):
     """machine(vms, files, **options): boots a machine whose configuration has the VM nodes given.
 
-    dtb= passes a blob instead; root= adds properties to the root node.
+    dtb= passes a blob instead; root= adds properties to the root node, sections= further nodes.
     """
     started = []
 
-    def start(vms="", files=LINUX, root="", dtb=None, efi="faultline-debug.efi", **options):
+    def start(vms="", files=LINUX, root="", sections="", dtb=None, efi="faultline-debug.efi", **options):
         image, blob = str(tmp_path / f"disk{len(started)}.img"), str(tmp_path / "faultline.dtb")
         if dtb is None:
-            dts = HEAD + root + "vms {\n" + vms + "};\n};\n"
+            dts = HEAD + root + sections + "vms {\n" + vms + "};\n};\n"
             subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dtb", "-o", blob], input=dts.encode(),
                            check=True)
         else:

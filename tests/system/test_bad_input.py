@@ -74,7 +74,7 @@ def test_malformed_configuration(machine, blob, line):
     m = machine(dtb=blob, backend="svm", smp=1)
     m.expect(line, 60)
     m.expect("vm: none is configured", 60)
-    m.send("\x1d")
+    m.send("\x1dn")
     m.expect("console: hypervisor log", 10)
     assert m.alive()
 
@@ -114,7 +114,7 @@ def test_cpu_without_the_features(machine, backend_, cpu, line):
     m = machine(GOOD, backend=backend_, smp=1, cpu=cpu)
     m.expect(line, 60)
     m.expect(r"no VM can run|no VM is running", 60)
-    m.send("\x1d")
+    m.send("\x1dn")
     m.expect("console: hypervisor log", 10)
 
 

@@ -86,7 +86,7 @@ def test_a_noisy_vm_does_not_starve_another(machine):
              'kernel = "/EFI/faultline/guest-tests.elf"; };\n')
     m = machine(noisy + linux_vm("quiet", more="cpus = <0>;"), [GUEST, *LINUX], backend="svm", smp=2)
     m.expect("noise: begins", 60)
-    m.send("\x1d")
+    m.send("\x1dn")
     m.expect("/ # ", 60)
 
 

@@ -51,7 +51,7 @@ def test_two_vms_side_by_side(machine, backend):
     m = machine(linux_vm("first") + linux_vm("second", mib=160), backend=backend, smp=2)
     shell(m)
     run(m, "touch /only-here; hostname first")
-    m.send("\x1d")
+    m.send("\x1dn")
     m.expect(r"vm 'second' \(2 of 2\)", 30)
     m.send("\n")
     m.expect(PROMPT, 200)

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cmd_memory: memory and faults, from the monitor. */
+#include "hv/lowmem.h"
+#include "hv/monitor/session.h"
+#include "hv/vm_load.h"
+#include "hv/vm_mutate.h"
+#include "mm/fault_fast.h"
+#include "mm/frame.h"
+
+static void machine_memory(struct session *s)
+{
+	struct frame_stats f = frame_stats();
+
+	out_object(&s->out, "machine");
+	out_u64(&s->out, "guest_kib", f.guest_total * PAGE_SIZE / KIB);
+	out_u64(&s->out, "guest_free_kib", lowmem_free() / KIB);
+	out_u64(&s->out, "hypervisor_kib", f.hv_total * PAGE_SIZE / KIB);
+	out_u64(&s->out, "hypervisor_free_kib", f.hv_free * PAGE_SIZE / KIB);
+	out_object_end(&s->out);
+}
+
+static void of_vm(struct session *s, struct vm *vm)
+{
+	static const struct out_column columns[] = {
+		{ "base", 18 }, { "end", 18 }, { "kind", 6 },
+	};
+
+	struct region_map map;
+
+	vm_copy_regions(vm, &map);
+	out_str(&s->out, "name", "%s", vm->config.name);
+	out_u64(&s->out, "resident_kib", vm->stats.resident / KIB);
+	out_u64(&s->out, "demand_faults", vm->stats.demand_faults);
+	out_bool(&s->out, "log", vm->npt.log);
+	out_table(&s->out, "regions", columns, ARRAY_SIZE(columns));
+	for (uint32_t i = 0; i < map.count; i++) {
+		const struct region *r = &map.r[i];
+
+		out_row(&s->out);
+		out_hex(&s->out, "base", r->base);
+		out_hex(&s->out, "end", r->base + r->len);
+		out_str(&s->out, "kind", "%s", r->kind == REGION_RAM ? "ram" : "device");
+		out_row_end(&s->out);
+	}
+	out_table_end(&s->out);
+}
+
+static void mem(struct session *s, unsigned argc, char **argv)
+{
+	static const struct out_column columns[] = {
+		{ "name", 20 }, { "memory_kib", -12 }, { "resident_kib", -12 }, { "demand_faults", -13 },
+	};
+	struct vm *vm;
+
+	if (argc) {
+		vm = session_find_vm(s, argc, argv);
+		if (vm)
+			of_vm(s, vm);
+		return;
+	}
+	machine_memory(s);
+	out_table(&s->out, "vms", columns, ARRAY_SIZE(columns));
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++) {
+		vm = vms[i];
+		if (!vm)
+			continue;
+		out_row(&s->out);
+		out_str(&s->out, "name", "%s", vm->config.name);
+		out_u64(&s->out, "memory_kib", (vm->config.ram_low + vm->config.ram_high) / KIB);
+		out_u64(&s->out, "resident_kib", vm->stats.resident / KIB);
+		out_u64(&s->out, "demand_faults", vm->stats.demand_faults);
+		out_row_end(&s->out);
+	}
+	out_table_end(&s->out);
+}
+
+static void images(struct session *s, unsigned argc, char **argv)
+{
+	static const struct out_column columns[] = { { "path", 40 }, { "bytes", -12 } };
+	const char *path;
+	uint64_t bytes;
+
+	(void)argc, (void)argv;
+	out_table(&s->out, "images", columns, ARRAY_SIZE(columns));
+	for (unsigned i = 0; vm_load_file(i, &path, &bytes); i++) {
+		out_row(&s->out);
+		out_str(&s->out, "path", "%s", path);
+		out_u64(&s->out, "bytes", bytes);
+		out_row_end(&s->out);
+	}
+	out_table_end(&s->out);
+}
+
+/* ---- working set ------------------------------------------------------------------ */
+
+#define SPANS_AT_ONCE 2048 /* 2 MiB each */
+_Static_assert(SPANS_AT_ONCE * sizeof(uint16_t) == PAGE_SIZE, "one page of counts");
+
+static void age_region(struct session *s, struct vm *vm, const struct region *r, uint16_t *used,
+		       uint64_t *sum)
+{
+	const uint64_t step = SPANS_AT_ONCE * 2 * MIB;
+
+	for (uint64_t at = r->base; at < r->base + r->len; at += step) {
+		uint64_t len = min_u64(step, r->base + r->len - at), pages = 0;
+
+		memset(used, 0, PAGE_SIZE);
+		if (vm_age(vm, GPA(at), len, used, &pages))
+			return;
+		*sum += pages;
+		for (unsigned i = 0; i < SPANS_AT_ONCE; i++) {
+			if (!used[i])
+				continue;
+			out_row(&s->out);
+			out_hex(&s->out, "span", align_down(at, 2 * MIB) + i * 2 * MIB);
+			out_u64(&s->out, "pages_used", used[i]);
+			out_row_end(&s->out);
+		}
+	}
+}
+
+static void working_set(struct session *s, unsigned argc, char **argv)
+{
+	static const struct out_column columns[] = { { "span", 18 }, { "pages_used", -10 } };
+	struct vm *vm = session_find_vm(s, argc, argv);
+	struct region_map map;
+	uint64_t sum = 0;
+	uint16_t *used;
+
+	if (!vm)
+		return;
+	vm_copy_regions(vm, &map);
+	used = hv_pages_alloc(0);
+	if (!used) {
+		out_refuse(&s->out, "no memory for the counts");
+		return;
+	}
+	out_table(&s->out, "spans", columns, ARRAY_SIZE(columns));
+	for (uint32_t i = 0; i < map.count; i++)
+		if (map.r[i].kind == REGION_RAM)
+			age_region(s, vm, &map.r[i], used, &sum);
+	out_table_end(&s->out);
+	hv_pages_free(used, 0);
+	out_u64(&s->out, "used_kib", sum * PAGE_SIZE / KIB);
+	out_remark(&s->out, "pages used since this was last asked");
+}
+
+static void discard(struct session *s, unsigned argc, char **argv)
+{
+	struct vm *vm = session_find_vm(s, argc, argv);
+	uint64_t gpa, len, count = 0;
+	enum hv_status st;
+
+	if (!vm)
+		return;
+	if (argc != 3 || words_number(argv[1], 0, ~0ULL, &gpa) || words_number(argv[2], 1, ~0ULL, &len)) {
+		out_refuse(&s->out, "NAME ADDRESS LENGTH are needed, in bytes; 0x, K, M and G are understood");
+		return;
+	}
+	st = vm_discard(vm, GPA(gpa), len, &count);
+	if (st)
+		out_refuse(&s->out, "%s: whole pages inside the VM's memory are allowed", hv_status_name(st));
+	else
+		out_done(&s->out, "vm '%s': %llu pages removed, they read as zero", vm->config.name,
+			 (unsigned long long)count);
+}
+
+/* ---- the log of writes --------------------------------------------------------------- */
+
+static void log_on(struct session *s, unsigned argc, char **argv)
+{
+	struct vm *vm = session_find_vm(s, argc, argv);
+	enum hv_status st;
+
+	if (!vm)
+		return;
+	st = vm_log_enable(vm, vm_log_best_mode(vm), argc > 1 && !strcmp(argv[1], "--eager"));
+	if (st)
+		out_refuse(&s->out, "vm '%s': %s", vm->config.name,
+			   st == HV_EXIST ? "writes are logged already" : hv_status_name(st));
+	else
+		out_done(&s->out, "vm '%s': writes are logged", vm->config.name);
+}
+
+static void log_off(struct session *s, unsigned argc, char **argv)
+{
+	struct vm *vm = session_find_vm(s, argc, argv);
+
+	if (!vm)
+		return;
+	if (vm_log_disable(vm))
+		out_refuse(&s->out, "vm '%s': writes are not logged", vm->config.name);
+	else
+		out_done(&s->out, "vm '%s': writes are logged no more", vm->config.name);
+}
+
+/* How many pages are dirty; --clear: and begins anew. */
+static void log_count(struct session *s, unsigned argc, char **argv)
+{
+	struct vm *vm = session_find_vm(s, argc, argv);
+	unsigned flags = argc > 1 && !strcmp(argv[1], "--clear") ? DIRTY_GET | DIRTY_CLEAR : DIRTY_GET;
+	uint64_t end, pages = 0, *bitmap;
+	enum hv_status st = HV_OK;
+
+	if (!vm)
+		return;
+	if (!vm->npt.log) {
+		out_refuse(&s->out, "vm '%s': writes are not logged: log on first", vm->config.name);
+		return;
+	}
+	bitmap = hv_pages_alloc(0);
+	if (!bitmap) {
+		out_refuse(&s->out, "no memory for the bitmap");
+		return;
+	}
+	end = vm->npt.log->pages * PAGE_SIZE;
+	for (uint64_t at = 0; at < end && !st; at += VM_HARVEST_MAX) {
+		uint64_t count = 0;
+
+		st = vm_log_harvest(vm, GPA(at), min_u64(VM_HARVEST_MAX, end - at), flags, bitmap, &count);
+		pages += count;
+	}
+	hv_pages_free(bitmap, 0);
+	if (st)
+		out_refuse(&s->out, "%s", hv_status_name(st));
+	else
+		out_u64(&s->out, "dirty_kib", pages * PAGE_SIZE / KIB);
+}
+
+/* ---- faults ---------------------------------------------------------------------------- */
+
+static void faults(struct session *s, unsigned argc, char **argv)
+{
+	static const char *const kinds[] = { "slow", "write", "access", "spurious" };
+	uint64_t sum[4] = { 0 }, all = 0;
+	struct vm *vm = session_find_vm(s, argc, argv);
+
+	if (!vm)
+		return;
+	for (unsigned i = 0; i < vm->vcpu_count; i++)
+		for (unsigned k = 0; k < 4; k++)
+			sum[k] += vm->vcpu[i]->stats.fast_faults[k];
+	out_str(&s->out, "name", "%s", vm->config.name);
+	for (unsigned k = 0; k < 4; k++) {
+		out_u64(&s->out, kinds[k], sum[k]);
+		all += sum[k];
+	}
+	out_u64(&s->out, "demand", vm->stats.demand_faults);
+	out_milli(&s->out, "fast_share", all ? (all - sum[FAST_NONE]) * 1000 / all : 0);
+}
+_Static_assert(FAST_NONE == 0 && FAST_WRITE == 1 && FAST_ACCESS == 2 && FAST_SPURIOUS == 3, "kinds");
+
+const struct command memory_commands[] = {
+	{ "mem images", "", "files that VMs can be made of", "mem images", images },
+	{ "mem used", "NAME", "pages used since last asked, by 2 MiB", "mem used web", working_set },
+	{ "mem discard", "NAME ADDRESS LENGTH", "takes pages away, they read as zero",
+	  "mem discard web 0x4000000 2M", discard },
+	{ "mem", "[NAME]", "memory of the machine, or a VM's regions", "mem web", mem },
+	{ "dirty on", "NAME [--eager]", "logs the VM's writes from now on", "dirty on web", log_on },
+	{ "dirty off", "NAME", "ends that", "dirty off web", log_off },
+	{ "dirty count", "NAME [--clear]", "how much was written since", "dirty count web --clear", log_count },
+	{ "faults", "NAME", "nested faults by kind", "faults web", faults },
+	{ 0 },
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* session: finds commands and runs them. */
+#include "hv/monitor/session.h"
+
+#include "hv/time.h"
+
+static void help(struct session *s, unsigned argc, char **argv);
+
+static const struct command own_commands[] = {
+	{ "help", "[COMMAND]", "lists the commands, or tells of one", "help vm stop", help },
+	{ 0 },
+};
+
+static const struct command *const tables[] = {
+	own_commands, vm_commands, memory_commands, look_commands, system_commands,
+};
+
+/* ---- finding ---------------------------------------------------------------------- */
+
+/* Whether @name's words are the first ones of @argv; how many those are. */
+static unsigned matches(const char *name, unsigned argc, char **argv)
+{
+	unsigned words = 0;
+
+	while (*name) {
+		const char *end = name;
+
+		while (*end && *end != ' ')
+			end++;
+		if (words == argc || strlen(argv[words]) != (size_t)(end - name) ||
+		    memcmp(argv[words], name, (size_t)(end - name)))
+			return 0;
+		words++;
+		name = *end ? end + 1 : end;
+	}
+	return words;
+}
+
+static const struct command *find(unsigned argc, char **argv, unsigned *words)
+{
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
+		for (const struct command *c = tables[t]; c->name; c++) {
+			*words = matches(c->name, argc, argv);
+			if (*words)
+				return c;
+		}
+	return NULL;
+}
+
+static void help(struct session *s, unsigned argc, char **argv)
+{
+	static const struct out_column columns[] = { { "command", 42 }, { "help", 40 } };
+	unsigned words;
+
+	if (argc) {
+		const struct command *c = find(argc, argv, &words);
+
+		if (!c) {
+			out_refuse(&s->out, "there is no such command: help lists them");
+			return;
+		}
+		out_str(&s->out, "command", "%s %s", c->name, c->args);
+		out_str(&s->out, "help", "%s", c->help);
+		out_str(&s->out, "example", "%s", c->example);
+		return;
+	}
+	out_table(&s->out, "commands", columns, ARRAY_SIZE(columns));
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
+		for (const struct command *c = tables[t]; c->name; c++) {
+			out_row(&s->out);
+			out_str(&s->out, "command", "%s %s", c->name, c->args);
+			out_str(&s->out, "help", "%s", c->help);
+			out_row_end(&s->out);
+		}
+	out_table_end(&s->out);
+	out_remark(&s->out, "--json anywhere in a command makes the answer JSON");
+}
+
+/* ---- running ---------------------------------------------------------------------- */
+
+static bool take_json(struct words *w)
+{
+	unsigned kept = 0;
+	bool json = false;
+
+	for (unsigned i = 0; i < w->count; i++)
+		if (!strcmp(w->word[i], "--json"))
+			json = true;
+		else
+			w->word[kept++] = w->word[i];
+	w->count = kept;
+	return json;
+}
+
+static void dispatch(struct session *s)
+{
+	struct words *w = &s->words;
+	const struct command *c;
+	unsigned words;
+
+	if (!w->count) {
+		out_refuse(&s->out, "no command: help lists them");
+		return;
+	}
+	c = find(w->count, w->word, &words);
+	if (c)
+		c->run(s, w->count - words, w->word + words);
+	else
+		out_refuse(&s->out, "there is no command '%s%s%s': help lists them", w->word[0],
+			   w->count > 1 ? " " : "", w->count > 1 ? w->word[1] : "");
+}
+
+bool session_run(struct session *s, const char *line)
+{
+	enum hv_status st = words_split(&s->words, line);
+	bool json = !st && take_json(&s->words);
+
+	s->wait = NULL;
+	out_begin(&s->out, s->put, s->ctx, json ? OUT_JSON : s->format);
+	if (st)
+		out_refuse(&s->out, st == HV_RANGE ? "the line is too long: at most %u bytes, %u words" :
+						     "a quote is not closed, or a byte is not text",
+			   (unsigned)sizeof(s->words.text) - 1, WORDS_MAX);
+	else
+		dispatch(s);
+	return session_poll(s);
+}
+
+bool session_poll(struct session *s)
+{
+	if (s->wait && !s->wait(s))
+		return false;
+	s->wait = NULL;
+	out_end(&s->out);
+	return true;
+}
+
+void session_cancel(struct session *s)
+{
+	out_refuse(&s->out, "not waited for any longer; what was asked for goes on");
+	s->wait = NULL;
+}
+
+/* ---- VMs ---------------------------------------------------------------------------- */
+
+static void list_names(char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = 0;
+	for (unsigned i = 0; i < CONFIG_MAX_VMS && n < size; i++)
+		if (vms[i])
+			n += hv_snprintf(buf + n, size - n, "%s%s", n ? ", " : "", vms[i]->config.name);
+}
+
+struct vm *session_find_vm(struct session *s, unsigned argc, char **argv)
+{
+	struct vm *vm = argc ? vm_find(argv[0]) : NULL;
+	char names[CONFIG_MAX_VMS * (CONFIG_NAME_LEN + 2)];
+
+	if (vm)
+		return vm;
+	list_names(names, sizeof(names));
+	if (!argc)
+		out_refuse(&s->out, "which VM? there are: %s", names[0] ? names : "none");
+	else
+		out_refuse(&s->out, "there is no VM '%s': there are: %s", argv[0], names[0] ? names : "none");
+	return NULL;
+}
+
+struct vm *session_vm(const struct session *s)
+{
+	struct vm *vm = vm_find(s->vm_name);
+
+	return vm == s->vm ? vm : NULL;
+}
+
+/* ---- completion ----------------------------------------------------------------------- */
+
+/* The word of the command's name that follows @text, or NULL. */
+static const char *next_word(const char *name, const char *text, size_t len)
+{
+	static char word[24];
+	size_t i = 0, n = 0;
+
+	/* All words before the last must be the name's. */
+	for (size_t k = 0; k < len; k++)
+		if (text[k] == ' ')
+			i = k + 1;
+	if (strlen(name) < i || memcmp(name, text, i))
+		return NULL;
+	for (; name[i + n] && name[i + n] != ' ' && n < sizeof(word) - 1; n++)
+		word[n] = name[i + n];
+	word[n] = 0;
+	return n ? word : NULL;
+}
+
+static bool has_blank(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == ' ')
+			return true;
+	return false;
+}
+
+const char *session_complete(const char *text, size_t len, unsigned index)
+{
+	char last[24] = "";
+
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
+		for (const struct command *c = tables[t]; c->name; c++) {
+			const char *word = next_word(c->name, text, len);
+
+			/* "vm" once for all that begin so: they stand together. */
+			if (!word || !strcmp(word, last))
+				continue;
+			hv_snprintf(last, sizeof(last), "%s", word);
+			if (!index--)
+				return word;
+		}
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
+		if (vms[i] && has_blank(text, len) && !index--)
+			return vms[i]->config.name;
+	return NULL;
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The monitor: by a person at the console, and by a program at the control line."""
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+
+import pytest
+
+from conftest import GUEST, ROOT
+
+FLCTL = os.path.join(ROOT, "tools", "flctl")
+CONTROL = 'control { kind = "auto"; };\n'
+# It halts for ever.
+IDLE = 'memory-mib = <64>; bootargs = "halt"; kernel = "/EFI/faultline/guest-tests.elf";'
+
+
+def idle_vm(name, more=""):
+    return f"{name} {{ {IDLE} {more} }};\n"
+
+
+class Program:
+    def __init__(self, m):
+        self.line = m.control
+
+    def run(self, *words, code=0):
+        done = subprocess.run([FLCTL, "-s", self.line, "--json", *words], capture_output=True, text=True,
+                              timeout=300, check=False)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return json.loads(done.stdout) if done.stdout else {}
+
+    def state(self, name):
+        return self.run("vm", "show", name)["state"]
+
+
+@pytest.fixture
+def program(machine, backend):
+    def start(vms):
+        m = machine(vms, [GUEST], backend=backend, smp=2, control=True, sections=CONTROL,
+                    one_thread=True)
+        m.expect("control: programs are served", 120)
+        return m, Program(m)
+    return start
+
+
+def test_life_of_a_vm(program):
+    """Created, started, paused, moved, reset, stopped, destroyed; memory is what it was."""
+    m, p = program(idle_vm("first"))
+    m.expect("vm 'first': 1 vCPUs", 120)
+    assert [v["name"] for v in p.run("vm", "list")["vms"]] == ["first"]
+    free = p.run("mem")["machine"]["guest_free_kib"]
+    for i in range(3):
+        p.run("vm", "create", "second", "like=first", "memory-mib=32", "weight=200")
+        assert p.state("second") == "stopped"
+        p.run("vm", "start", "second")
+        assert p.state("second") == "running"
+        p.run("vm", "pause", "second")
+        assert p.state("second") == "paused"
+        assert "rip" in p.run("dump", "second")
+        p.run("vm", "resume", "second")
+        p.run("vm", "set", "second", "cpus=1")
+        assert p.run("vm", "show", "second")["vcpu"][0]["cpu"] == 1
+        p.run("vm", "reset", "second")
+        assert p.state("second") == "running"
+        p.run("vm", "stop", "second", "--force")
+        p.run("vm", "destroy", "second")
+        assert len(p.run("vm", "list")["vms"]) == 1
+        now = p.run("mem")["machine"]["guest_free_kib"]
+        if i:
+            assert now == free, i
+        free = now
+    assert p.state("first") == "running"
+
+
+def test_refusals(program):
+    """Every command with nothing, too much, and what is not there: an answer, and the next one works."""
+    m, p = program(idle_vm("only"))
+    m.expect("vm 'only': 1 vCPUs", 120)
+    commands = [c["command"].split(" [")[0] for c in p.run("help")["commands"]]
+    names = sorted({re.sub(r" [A-Z]+.*", "", c) for c in commands})
+    for name in names:
+        if name in ("reboot", "poweroff", "top"):
+            continue
+        for more in ([], ["nobody"], ["only", "-1"], ["only", "99999999999999999999999"],
+                     ["x" * 200], ["only", "a", "b", "c", "d"]):
+            if name in ("vm start", "vm pause", "vm reset", "vm stop", "vm destroy") and more[:1] == ["only"]:
+                continue
+            done = subprocess.run([FLCTL, "-s", p.line, "--json", *name.split(), *more],
+                                  capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode in (0, 1), (name, more, done)
+            json.loads(done.stdout)
+    assert "error" in p.run("vm", "create", "bad", "kernel=/nowhere", code=1)
+    assert "error" in p.run("vm", "create", "only", code=1)
+    assert "error" in p.run("vm", "set", "only", "vcpus=2", code=1)
+    assert "error" in p.run("vm", "start", "only", code=1)
+    assert "error" in p.run("poweroff", code=1)
+    assert p.state("only") == "running"
+
+
+def test_protocol(program):
+    """Requests that are none; events; two of them at once."""
+    m, p = program(idle_vm("only"))
+    m.expect("vm 'only': 1 vCPUs", 120)
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(p.line)
+    s.settimeout(60)
+    stream = s.makefile("rwb", buffering=0)
+    for bad in (b"\x00\xff\x80noise", b"{", b'{"id":1}', b'{"id":[1],"command":"x"}', b"[" * 40,
+                b'{"id":1,"command":7}', b"x" * 3000, b'{"id":"a","command":"' + b"y" * 400 + b'"}'):
+        stream.write(bad + b"\n")
+        reply = json.loads(stream.readline())
+        while "event" in reply:
+            reply = json.loads(stream.readline())
+        assert "error" in reply["reply"], bad
+    stream.write(b'{"id":"one","command":"vm pause only"}\n{"id":2,"command":"vm list"}\n')
+    seen = [json.loads(stream.readline()) for _ in range(3)]
+    assert [r["id"] for r in seen if "id" in r] == ["one", 2]
+    assert [r["event"] for r in seen if "event" in r] == ["vm-paused"]
+    s.close()
+
+
+def test_person(machine, backend):
+    """At the console: prompt, history, completion, focus by keys; a VM's screen is shown again."""
+    m = machine(idle_vm("one") + idle_vm("two"), [GUEST], backend=backend, smp=2, one_thread=True)
+    m.expect("vm 'two': 1 vCPUs", 120)
+    m.send("\x1dm")
+    m.expect("console: monitor", 60)
+    m.expect("faultline> ", 60)
+    m.send("vm li\t\n")
+    m.expect(r"one\s+running", 60)
+    m.expect("faultline> ", 60)
+    m.send("vm destroy one\n")
+    m.expect("error: vm 'one' is running", 60)
+    m.send("\x1b[A\x1b[A\n")
+    m.expect(r"two\s+running", 60)
+    m.send("nonsense\n")
+    m.expect("there is no command", 60)
+    m.send("\x1d?")
+    m.expect("1-9 that VM", 60)
+    m.send("\x1d2")
+    m.expect(r"vm 'two' \(2 of 2\)", 60)
+    m.send("\x1d")
+    time.sleep(0.5)
+    m.send("m")
+    m.expect("console: monitor", 60)
+    m.send("poweroff\n")
+    m.expect("VMs run", 60)
+    m.send("poweroff --force\n")
+    assert m.wait_end(60)
