@@ -72,11 +72,11 @@ const struct config_console *machine_control(const struct handoff *h)
 	return &control;
 }
 
-enum hv_status machine_route_console(uint8_t vector)
+enum hv_status machine_route_line(const struct config_console *c, uint8_t vector)
 {
-	if (console.kind != CONSOLE_PORT)
+	if (c->kind != CONSOLE_PORT)
 		return HV_NOENT;
-	switch (console.base) {
+	switch (c->base) {
 	case 0x3f8:
 	case 0x3e8:
 		return ioapic_route_isa(&acpi, 4, vector);

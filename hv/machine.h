@@ -18,10 +18,10 @@ const struct config_console *machine_console(const struct handoff *h);
 const struct config_console *machine_control(const struct handoff *h);
 
 /*
- * Sends the serial line's interrupt to @vector of this CPU.  HV_NOENT: it is not
- * one of the PC's four ports, or there is no I/O APIC.
+ * Sends the interrupt of serial line @c to @vector of this CPU.  HV_NOENT: it is
+ * not one of the PC's four ports, or there is no I/O APIC.
  */
-enum hv_status machine_route_console(uint8_t vector) __must_check;
+enum hv_status machine_route_line(const struct config_console *c, uint8_t vector) __must_check;
 
 /*
  * Leaves VMX or SVM operation on every CPU, then asks the firmware

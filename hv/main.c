@@ -75,11 +75,13 @@ static void bring_up(void *arg)
 	speculation_init();
 	vcpu_live_init();
 	cpuid_init(host_cpuid, vcpu_live_xcr0_allowed(), time_tsc_khz());
-	if (machine_route_console(HOST_VEC_SERIAL))
+	if (machine_route_line(machine_console(h), HOST_VEC_SERIAL))
 		log_info("console: the serial port is polled");
 	else
 		console_use_interrupt();
 	monitor_init(machine_control(h));
+	if (!machine_route_line(machine_control(h), HOST_VEC_SERIAL))
+		monitor_use_interrupt();
 	virt_select();
 	smp_init(h, acpi, sched_run);
 	vm_init(h);

@@ -4,6 +4,7 @@
 
 #include "drivers/apic.h"
 #include "hv/console.h"
+#include "hv/monitor/monitor.h"
 #include "hv/cpu.h"
 #include "hv/panic.h"
 #include "hv/state.h"
@@ -88,8 +89,10 @@ void trap_dispatch(struct trap_frame *f)
 	}
 	if (f->vector == HOST_VEC_SPURIOUS)
 		return;
-	if (f->vector == HOST_VEC_SERIAL)
+	if (f->vector == HOST_VEC_SERIAL) {
 		console_rx_interrupt();
+		monitor_rx_interrupt();
+	}
 	if (f->vector == HOST_VEC_TIMER)
 		c->tick_count++;
 	WRITE_ONCE(c->need_resched, true);

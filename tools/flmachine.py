@@ -70,16 +70,19 @@ def relay(master, path):
     server.listen(1)
     while True:
         client, _ = server.accept()
-        while True:
-            ready, _, _ = select.select([client, master], [], [])
-            if master in ready:
-                client.sendall(os.read(master, 4096))
-            if client in ready:
-                data = client.recv(8)
-                if not data:
-                    break
-                os.write(master, data)
-                time.sleep(0.02)
+        try:
+            while True:
+                ready, _, _ = select.select([client, master], [], [])
+                if master in ready:
+                    client.sendall(os.read(master, 4096))
+                if client in ready:
+                    data = client.recv(8)
+                    if not data:
+                        break
+                    os.write(master, data)
+                    time.sleep(0.02)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # gone, with an answer under way
 
 
 class Machine:

@@ -35,6 +35,16 @@ void monitor_init(const struct config_console *control)
 	program_init(control);
 }
 
+void monitor_use_interrupt(void)
+{
+	program_use_interrupt();
+}
+
+void monitor_rx_interrupt(void)
+{
+	program_rx_interrupt();
+}
+
 static void finish(void)
 {
 	busy = false;

@@ -11,6 +11,10 @@
 /* The program's line; none without one. */
 void monitor_init(const struct config_console *control);
 
+/* As console_use_interrupt() and console_rx_interrupt(), for the program's line. */
+void monitor_use_interrupt(void);
+void monitor_rx_interrupt(void);
+
 void monitor_poll(void);
 /* Something waits: poll again soon. */
 bool monitor_busy(void);

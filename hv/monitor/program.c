@@ -54,6 +54,16 @@ void program_init(const struct config_console *c)
 		log_info("control: programs are served at %llx", (unsigned long long)c->base);
 }
 
+void program_use_interrupt(void)
+{
+	serial_use_interrupt(&line);
+}
+
+void program_rx_interrupt(void)
+{
+	serial_take(&line);
+}
+
 /* ---- events ----------------------------------------------------------------------- */
 
 void program_event(const char *what, const char *vm, const char *text)

@@ -13,6 +13,8 @@
 #include "hv/config.h"
 
 void program_init(const struct config_console *c);
+void program_use_interrupt(void);
+void program_rx_interrupt(void);
 void program_poll(void);
 bool program_busy(void);
 /* Any CPU; kept until the line is free, the oldest are lost first. */

@@ -260,7 +260,7 @@ static void members_are_found_by_key(void **s)
 	assert_false(json_member(" { } ", 5, "a", &v));
 }
 
-/* The string that @value, in quotes, is in a buffer that just holds it. */
+/* The string that @value, in quotes, is in a buffer that just holds it, and in no smaller one. */
 static void string_is(const char *value, const char *want)
 {
 	struct json_value v = { JSON_STRING, value, strlen(value) };
@@ -271,8 +271,12 @@ static void string_is(const char *value, const char *want)
 	memset(buf, 0x5a, len + 1);
 	assert_int_equal(json_string(&v, buf, len + 1), HV_OK);
 	assert_string_equal(buf, want);
-	assert_int_equal(json_string(&v, buf, len), HV_RANGE);
 	free(buf);
+	for (size_t size = 0; size <= len; size++) {
+		buf = malloc(size + !size);
+		assert_int_equal(json_string(&v, buf, size), HV_RANGE);
+		free(buf);
+	}
 }
 
 static void strings_lose_their_escapes(void **s)
@@ -283,7 +287,8 @@ static void strings_lose_their_escapes(void **s)
 	string_is("\"\"", "");
 	string_is("\"plain\"", "plain");
 	string_is("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\/\b\f\n\r\t");
-	string_is("\"\\u0041\\u007F\\u0080\\u07ff\\u0800\\uffff\"", "A\177\302\200\337\277\340\240\200\357\277\277");
+	string_is("\"\\u0041\\u007F\\u0080\\u07ff\\u0800\\uffff\"",
+		  "A\177\302\200\337\277\340\240\200\357\277\277");
 	string_is("\"\\uD83D\\uDE00\\ud800\\udc00\\udbff\\udfff\"",
 		  "\360\237\230\200\360\220\200\200\364\217\277\277");
 	string_is("\"\303\244\360\237\230\200\"", "\303\244\360\237\230\200");
