@@ -40,8 +40,7 @@ static enum insn_result one_element(struct guest_virt *g, const struct insn *in,
 		if (!res)
 			platform_io_write(g->v->vm, port, in->opsize, val);
 	} else {
-		/* Find out whether the write works before the port is read. */
-		res = g->env.read(g, linear, in->opsize, INSN_MODIFY, &val, f);
+		res = insn_touch(&g->env, linear, in->opsize, INSN_MODIFY, f);
 		if (!res)
 			res = g->env.write(g, linear, in->opsize,
 					   platform_io_read(g->v->vm, port, in->opsize), f);

@@ -25,10 +25,6 @@ static void emulate(struct vcpu *v, const struct hv_exit *e)
 	st = guest_virt_fetch(&g, &in);
 	if (st == HV_RETRY)
 		return;
-	if (st == HV_NOMEM) {
-		lowmem_pause(v, gpa);
-		return;
-	}
 	if (!st && guest_virt_conclude(v, insn_exec(&in, &v->regs, &g.sregs, &g.env, STRING_BUDGET, &f),
 				       &f))
 		return;

@@ -8,13 +8,22 @@
 #include "hv/vm.h"
 #include "hv/guest_mem.h"
 
+/* Out of memory: the VM pauses, and then the instruction is carried out again. */
+static enum hv_status paused(struct vcpu *v, gpa_t gpa, enum hv_status st)
+{
+	if (st != HV_NOMEM)
+		return st;
+	lowmem_pause(v, gpa.v);
+	return HV_RETRY;
+}
+
 static enum hv_status read_entry(void *ctx, gpa_t gpa, unsigned size, uint64_t *entry)
 {
 	struct guest_virt *g = ctx;
 	enum hv_status st;
 
 	*entry = 0;
-	st = guest_mem_read(g->v->vm, gpa, entry, size);
+	st = paused(g->v, gpa, guest_mem_read(g->v->vm, gpa, entry, size));
 	if (!st && g->noting)
 		insn_cache_note(g->v, gpa, size, *entry);
 	return st;
@@ -28,7 +37,7 @@ static enum hv_status exchange_entry(void *ctx, gpa_t gpa, unsigned size, uint64
 	enum hv_status st = guest_mem_cmpxchg(g->v->vm, gpa, size, old, new, &seen);
 
 	if (st)
-		return st;
+		return paused(g->v, gpa, st);
 	return seen == old ? HV_OK : HV_RETRY;
 }
 
@@ -135,16 +144,31 @@ static enum hv_status move_piece(struct vcpu *v, gpa_t gpa, uint8_t *buf, unsign
 	return HV_OK;
 }
 
+/* What of the span is RAM gets its frames, so that they are there once a device has been read. */
+static enum insn_result fill(struct vcpu *v, const struct span *s)
+{
+	for (unsigned i = 0; i < 2 && s->len[i]; i++) {
+		uint8_t byte;
+		enum hv_status st = guest_mem_read(v->vm, s->gpa[i], &byte, 1);
+
+		if (paused(v, s->gpa[i], st) == HV_RETRY)
+			return INSN_AGAIN;
+	}
+	return INSN_DONE;
+}
+
 static enum insn_result move(struct guest_virt *g, const struct span *s, uint8_t *buf, bool write)
 {
-	enum hv_status st = move_piece(g->v, s->gpa[0], buf, s->len[0], write);
+	enum insn_result r = s->len[1] ? fill(g->v, s) : INSN_DONE;
 
-	if (!st && s->len[1])
-		st = move_piece(g->v, s->gpa[1], buf + s->len[0], s->len[1], write);
-	if (!st)
-		return INSN_DONE;
-	lowmem_pause(g->v, s->gpa[0].v);
-	return INSN_AGAIN;
+	for (unsigned i = 0; i < 2 && s->len[i] && !r; i++) {
+		enum hv_status st = move_piece(g->v, s->gpa[i], buf, s->len[i], write);
+
+		if (paused(g->v, s->gpa[i], st))
+			r = INSN_AGAIN;
+		buf += s->len[0];
+	}
+	return r;
 }
 
 static enum insn_result virt_read(void *ctx, uint64_t linear, unsigned size,
@@ -170,12 +194,24 @@ static enum insn_result virt_write(void *ctx, uint64_t linear, unsigned size, ui
 	return r ? r : move(g, &s, (uint8_t *)&val, true);
 }
 
+static enum insn_result virt_touch(void *ctx, uint64_t linear, unsigned size,
+				   enum insn_intent intent, struct insn_fault *f)
+{
+	struct guest_virt *g = ctx;
+	enum insn_result r;
+	struct span s;
+
+	r = locate(g, linear, size, intent == INSN_MODIFY ? GWALK_WRITE : GWALK_READ, &s, f);
+	return r ? r : fill(g->v, &s);
+}
+
 void guest_virt_init(struct guest_virt *g, struct vcpu *v)
 {
 	g->v = v;
 	g->noting = false;
 	virt->get_sregs(v, &g->sregs);
-	g->env = (struct insn_env){ .ctx = g, .read = virt_read, .write = virt_write };
+	g->env = (struct insn_env){ .ctx = g, .touch = virt_touch, .read = virt_read,
+				    .write = virt_write };
 }
 
 static enum insn_mode mode_of(const struct hv_sregs *s)
@@ -210,7 +246,7 @@ static enum hv_status fetch_bytes(struct guest_virt *g, uint8_t *buf, size_t max
 		if (st)
 			return *len ? HV_OK : HV_RETRY;
 		n = (size_t)min_u64(r.left, max - *len);
-		st = guest_mem_read(g->v->vm, r.gpa, buf + *len, n);
+		st = paused(g->v, r.gpa, guest_mem_read(g->v->vm, r.gpa, buf + *len, n));
 		if (st)
 			return *len ? HV_OK : st;
 		*len += n;

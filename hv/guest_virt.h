@@ -21,7 +21,7 @@ void guest_virt_init(struct guest_virt *g, struct vcpu *v);
 
 /*
  * Fetches and decodes the instruction at RIP.  HV_RETRY: it no longer is where
- * it was, enter the guest again; HV_NOTSUP or HV_INVAL from the decoder;
+ * it was, or the VM pauses for want of memory: enter the guest again; HV_NOTSUP or HV_INVAL from the decoder;
  * HV_FAULT: it is not in RAM.
  */
 enum hv_status guest_virt_fetch(struct guest_virt *g, struct insn *in) __must_check;

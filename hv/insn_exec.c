@@ -273,10 +273,12 @@ static enum insn_result stack_linear(const struct run *r, uint64_t off, bool wri
 static enum insn_result exec_push(const struct run *r)
 {
 	uint64_t v, linear, sp = r->regs->gpr[GPR_RSP] - r->in->opsize;
-	enum insn_result res = load(r, &r->in->opnd[0], INSN_READ, &v);
+	enum insn_result res = stack_linear(r, sp, true, &linear);
 
+	if (res == INSN_DONE && r->in->opnd[0].kind == INSN_OPND_MEM)
+		res = insn_touch(r->env, linear, r->in->opsize, INSN_MODIFY, r->fault);
 	if (res == INSN_DONE)
-		res = stack_linear(r, sp, true, &linear);
+		res = load(r, &r->in->opnd[0], INSN_READ, &v);
 	if (res == INSN_DONE)
 		res = r->env->write(r->env->ctx, linear, r->in->opsize, v, r->fault);
 	if (res == INSN_DONE)

@@ -27,6 +27,12 @@ enum insn_intent { INSN_READ, INSN_MODIFY };
  */
 struct insn_env {
 	void *ctx;
+	/*
+	 * Optional.  Before another operand is read, which may be a device: whether
+	 * an access like this will work.  Reads and writes no device.
+	 */
+	enum insn_result (*touch)(void *ctx, uint64_t linear, unsigned size, enum insn_intent intent,
+				  struct insn_fault *f);
 	/* @size is 1, 2, 4 or 8; only so many bytes of *@val count. */
 	enum insn_result (*read)(void *ctx, uint64_t linear, unsigned size, enum insn_intent intent,
 				 uint64_t *val, struct insn_fault *f);
@@ -53,6 +59,13 @@ struct insn_env {
 enum insn_result insn_exec(const struct insn *in, struct hv_regs *r, const struct hv_sregs *s,
 			   const struct insn_env *env, unsigned budget,
 			   struct insn_fault *f) __must_check;
+
+static inline enum insn_result insn_touch(const struct insn_env *env, uint64_t linear,
+					  unsigned size, enum insn_intent intent,
+					  struct insn_fault *f)
+{
+	return env->touch ? env->touch(env->ctx, linear, size, intent, f) : INSN_DONE;
+}
 
 /* Moves RIP past @in and clears RF, as the end of every instruction does. */
 void insn_finish(const struct insn *in, struct hv_regs *r);

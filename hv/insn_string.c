@@ -84,12 +84,15 @@ static enum insn_result element_access(const struct insn *in, const struct hv_re
 
 	e->val = insn_gpr_get(r, GPR_RAX, in->opsize);
 	e->flags = r->rflags;
-	if (has_src(in->op)) {
+	if (in->op == INSN_MOVS || in->op == INSN_CMPS)
+		res = insn_touch(env, e->dst, in->opsize,
+				 in->op == INSN_MOVS ? INSN_MODIFY : INSN_READ, f);
+	if (res == INSN_DONE && has_src(in->op)) {
 		res = env->read(env->ctx, e->src, in->opsize, INSN_READ, &e->val, f);
-		if (res != INSN_DONE)
-			return res;
 		e->val &= mask_bytes(in->opsize);
 	}
+	if (res != INSN_DONE)
+		return res;
 	if (in->op == INSN_MOVS || in->op == INSN_STOS)
 		return env->write(env->ctx, e->dst, in->opsize, e->val, f);
 	if (in->op == INSN_CMPS || in->op == INSN_SCAS) {

@@ -23,6 +23,9 @@ static struct {
 	bool on_write_only;
 	enum insn_intent intent; /* of the last read */
 	unsigned reads, writes, swaps;
+	uint64_t touched;   /* the last address that was asked for in advance */
+	enum insn_intent touch_intent;
+	bool no_memory;	    /* and there is none for it */
 	unsigned contended; /* so many compare-exchanges find another value */
 } mock;
 
@@ -36,6 +39,15 @@ static bool faults(uint64_t linear, unsigned size, struct insn_fault *f)
 		return false;
 	*f = (struct insn_fault){.vector = VEC_PF, .has_error = true, .error = 6, .cr2 = linear};
 	return true;
+}
+
+static enum insn_result mem_touch(void *ctx, uint64_t linear, unsigned size,
+				  enum insn_intent intent, struct insn_fault *f)
+{
+	(void)ctx, (void)size, (void)f;
+	mock.touched = linear;
+	mock.touch_intent = intent;
+	return mock.no_memory ? INSN_AGAIN : INSN_DONE;
 }
 
 static enum insn_result mem_read(void *ctx, uint64_t linear, unsigned size, enum insn_intent intent,
@@ -83,7 +95,8 @@ static enum insn_result mem_cmpxchg(void *ctx, uint64_t linear, unsigned size, u
 	return INSN_DONE;
 }
 
-static const struct insn_env env = {.read = mem_read, .write = mem_write, .cmpxchg = mem_cmpxchg};
+static const struct insn_env env = {
+	.touch = mem_touch, .read = mem_read, .write = mem_write, .cmpxchg = mem_cmpxchg};
 
 static void reset(enum insn_mode mode)
 {
@@ -432,6 +445,40 @@ static void rip_has_32_bits_outside_64_bit_mode(void **s)
 	assert_int_equal(regs.rip, 0x100000000);
 }
 
+/* A device that has been read would be read again when the instruction is repeated. */
+static void memory_is_there_before_a_device_is_read(void **s)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		uint64_t touched;
+		enum insn_intent intent;
+	} t[] = {
+		{"\xa4", 1, 0x4000, INSN_MODIFY},	  /* movsb */
+		{"\xf3\x48\xa5", 3, 0x4000, INSN_MODIFY}, /* rep movsq */
+		{"\xa7", 1, 0x4000, INSN_READ},	  /* cmpsd */
+		{"\xff\x37", 2, 0x1ff8, INSN_MODIFY},	  /* push [rdi] */
+	};
+
+	(void)s;
+	for (unsigned i = 0; i < 2 * ARRAY_SIZE(t); i++) {
+		bool no_memory = i % 2;
+
+		reset(INSN_64);
+		regs.gpr[GPR_RCX] = 1;
+		regs.gpr[GPR_RDI] = 0x4000;
+		regs.gpr[GPR_RSI] = 0x3000;
+		regs.gpr[GPR_RSP] = 0x2000;
+		mock.no_memory = no_memory;
+		assert_int_equal(exec(INSN_64, t[i / 2].bytes, t[i / 2].len),
+				 no_memory ? INSN_AGAIN : INSN_DONE);
+		assert_int_equal(mock.touched, t[i / 2].touched);
+		assert_int_equal(mock.touch_intent, t[i / 2].intent);
+		assert_int_equal(!mock.reads, no_memory);
+		assert_true(!no_memory || (!mock.writes && regs.rip == 0x100));
+	}
+}
+
 static void not_ours(void **s)
 {
 	(void)s;
@@ -457,6 +504,7 @@ int main(void)
 		cmocka_unit_test(string_budget),
 		cmocka_unit_test(string_pointers_wrap),
 		cmocka_unit_test(rip_has_32_bits_outside_64_bit_mode),
+		cmocka_unit_test(memory_is_there_before_a_device_is_read),
 		cmocka_unit_test(not_ours),
 	};
 	return cmocka_run_group_tests_name("insn_fault", t, NULL, NULL);
