@@ -16,6 +16,8 @@ static struct handoff_range hv_range;
 static uint64_t direct_offset;
 
 #define CLEAR_BLOCKS 16
+/* Frames that stay free while blocks are cleared ahead: who runs short finds them. */
+#define CLEAR_LEAVES (2 * CLEAR_BLOCKS * BIT64(BUDDY_ORDER_2M))
 static hpa_t clear_block[CLEAR_BLOCKS];
 static uint32_t clear_count;
 static uint64_t guest_freed;
@@ -197,7 +199,7 @@ void frame_clear_block_give(hpa_t a)
 
 bool frame_clear_blocks_wanted(void)
 {
-	return READ_ONCE(clear_count) < CLEAR_BLOCKS;
+	return READ_ONCE(clear_count) < CLEAR_BLOCKS && READ_ONCE(guest_pool.free) > CLEAR_LEAVES;
 }
 
 /* ---- lists --------------------------------------------------------------------------- */
