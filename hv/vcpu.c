@@ -486,6 +486,8 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 			/* Others may take the right away again and again: that is progress. */
 			if (fast == FAST_SPURIOUS)
 				watch_progress(v, &e, rip);
+			else
+				v->stuck_repeats = 0;
 			if (READ_ONCE(c->need_resched) || v->reinject.valid)
 				break;
 			continue;
