@@ -38,7 +38,9 @@ static enum hv_status locate(struct vm *vm, gpa_t gpa, void **p, uint64_t *left)
 				return HV_NOMEM;
 			break;
 		case FAULT_RESOLVED:
-			vm_memory_let_go(vm);
+			vm_memory_step_out();
+			cpu_relax();
+			vm_memory_step_in();
 			break;
 		}
 	}

@@ -20,15 +20,6 @@ static inline void lock(struct lock *l)
 		cpu_relax();
 }
 
-/* Takes it if nobody has it or waits for it. */
-static inline bool trylock(struct lock *l)
-{
-	uint32_t owner = __atomic_load_n(&l->owner, __ATOMIC_RELAXED), next = owner;
-
-	return __atomic_compare_exchange_n(&l->next, &next, owner + 1, false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
-}
-
 static inline void unlock(struct lock *l)
 {
 	__atomic_store_n(&l->owner, l->owner + 1, __ATOMIC_RELEASE);

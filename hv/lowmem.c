@@ -60,7 +60,7 @@ void lowmem_poll(void)
 		starved |= vms[i] && READ_ONCE(vms[i]->state) == VM_STARVED;
 	if (!starved)
 		return;
-	/* What was removed somewhere comes free when the last vCPU has been by. */
+	/* What another VM has removed since may still be on its list. */
 	reclaim_all();
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
 		if (vms[i] && guest_frames_freed() != vms[i]->starved_freed)

@@ -73,28 +73,37 @@ enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access,
 bool vm_memory_refill(void)
 {
 	struct frame_cache *c = &this_cpu()->frames;
-	struct vcpu *v = this_cpu()->running;
 
 	if (frame_cache_fill(c))
 		return true;
-	/* The others may be waiting for our vCPU, which holds no pointer here. */
-	if (v)
-		flush_leave(&v->vm->flush, v->index, FLUSH_OUT);
+	vm_memory_step_out();
 	lowmem_gather();
-	if (v)
-		flush_arrive(&v->vm->flush, v->index);
+	vm_memory_step_in();
 	return frame_cache_fill(c);
 }
 
-void vm_memory_let_go(struct vm *vm)
+/* The vCPU that may hold pointers here; one that is parked holds none, and is out for good. */
+static struct vcpu *own_vcpu(void)
 {
 	struct vcpu *v = this_cpu()->running;
 
-	if (!v || v->vm != vm)
-		return;
-	flush_leave(&vm->flush, v->index, FLUSH_OUT);
-	cpu_relax();
-	flush_arrive(&vm->flush, v->index);
+	return v && v->state != VCPU_PARKED ? v : NULL;
+}
+
+void vm_memory_step_out(void)
+{
+	struct vcpu *v = own_vcpu();
+
+	if (v)
+		flush_leave(&v->vm->flush, v->index, FLUSH_OUT);
+}
+
+void vm_memory_step_in(void)
+{
+	struct vcpu *v = own_vcpu();
+
+	if (v)
+		flush_arrive(&v->vm->flush, v->index);
 }
 
 /* ---- creation and end --------------------------------------------------------------- */

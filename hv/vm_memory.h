@@ -21,8 +21,12 @@ enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access,
 /* After FAULT_NOMEM: fills this CPU's stock of frames.  False: the machine has none. */
 bool vm_memory_refill(void);
 
-/* Between two looks at a frozen entry: this CPU's vCPU holds no pointer just now. */
-void vm_memory_let_go(struct vm *vm);
+/*
+ * From here to there this CPU's vCPU holds no looked-up pointer, and who waits for
+ * it may go on; nothing happens if there is none.
+ */
+void vm_memory_step_out(void);
+void vm_memory_step_in(void);
 
 /* Takes all RAM away from the guest; it will read as zero again.  All vCPUs are parked. */
 void vm_memory_release(struct vm *vm);

@@ -5,38 +5,26 @@
 #include "hv/assert.h"
 #include "hv/cpu.h"
 #include "hv/guest_mem.h"
+#include "hv/vm_memory.h"
 #include "mm/age.h"
 #include "mm/frame.h"
 #include "mm/npt_remove.h"
 #include "mm/npt_split.h"
 
-/* A vCPU that changes its own VM is as good as out: it holds no pointer across this. */
-static struct vcpu *own_vcpu(const struct vm *vm)
-{
-	struct vcpu *v = this_cpu()->running;
-
-	return v && v->vm == vm ? v : NULL;
-}
-
 static void begin(struct vm *vm)
 {
-	struct vcpu *v = own_vcpu(vm);
-
-	if (v)
-		flush_leave(&vm->flush, v->index, FLUSH_OUT);
+	/* A vCPU that changes its own VM holds no pointer across this. */
+	vm_memory_step_out();
 	lock(&vm->mutation);
 	this_cpu()->frames.may_fill = true;
 }
 
 static void end(struct vm *vm)
 {
-	struct vcpu *v = own_vcpu(vm);
-
 	this_cpu()->frames.may_fill = false;
 	flush_reclaim(&vm->flush);
 	unlock(&vm->mutation);
-	if (v)
-		flush_arrive(&vm->flush, v->index);
+	vm_memory_step_in();
 }
 
 /* One past the highest page of RAM that the configuration allows. */
@@ -217,9 +205,8 @@ enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 
 void vm_reclaim(struct vm *vm)
 {
-	if (!trylock(&vm->mutation))
-		return;
-	flush_reclaim(&vm->flush);
+	lock(&vm->mutation);
+	flush_reclaim_all(&vm->flush);
 	unlock(&vm->mutation);
 }
 

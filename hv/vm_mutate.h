@@ -37,7 +37,7 @@ enum hv_status vm_discard(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 enum hv_status vm_move(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
 enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
 
-/* Releases what earlier removals have left waiting, if the VM's vCPUs have come by since. */
+/* Releases what earlier removals have left waiting; a vCPU that calls it has stepped out. */
 void vm_reclaim(struct vm *vm);
 
 /* The regions as they are just now. */

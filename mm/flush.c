@@ -87,16 +87,21 @@ void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, uint64_t pag
 	f->lost_at[list] = audit_seq(&f->audit);
 }
 
-static bool release(struct flush *f, unsigned list)
+static void release(struct flush *f, unsigned list)
+{
+	audit_released(&f->audit, f->lost_at[list]);
+	f->env->release(f->env->ctx, list);
+	f->count[list] = 0;
+}
+
+static bool try_release(struct flush *f, unsigned list)
 {
 	if (!f->count[list])
 		return true;
 	for (uint32_t i = 0; i < f->slot_count; i++)
 		if (!passed_root(f, i, f->free_at[list]))
 			return false;
-	audit_released(&f->audit, f->lost_at[list]);
-	f->env->release(f->env->ctx, list);
-	f->count[list] = 0;
+	release(f, list);
 	return true;
 }
 
@@ -104,9 +109,19 @@ bool flush_reclaim(struct flush *f)
 {
 	if (f->count[f->filling] && f->gen < f->free_at[f->filling])
 		flush_begin(f);
-	if (!release(f, !f->filling))
+	if (!try_release(f, !f->filling))
 		return false;
 	/* What is retired from now on must not put off what waits already. */
 	f->filling = !f->filling;
-	return release(f, !f->filling);
+	return try_release(f, !f->filling);
+}
+
+void flush_reclaim_all(struct flush *f)
+{
+	if (!f->count[0] && !f->count[1])
+		return;
+	flush_wait_for_root(f, flush_begin(f));
+	for (unsigned list = 0; list < 2; list++)
+		if (f->count[list])
+			release(f, list);
 }

@@ -109,3 +109,6 @@ void flush_retire(struct flush *f, enum flush_kind kind, hpa_t hpa, uint64_t pag
 
 /* Releases what has become free.  False: something still waits. */
 bool flush_reclaim(struct flush *f);
+
+/* Releases all of it; waits for vCPUs as flush_wait_for_root(). */
+void flush_reclaim_all(struct flush *f);

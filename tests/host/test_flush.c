@@ -201,6 +201,34 @@ static void waits_for_root(void **s)
 	}
 }
 
+/* Whoever needs the memory now waits for it: one in the guest, one in root mode, one out. */
+static void reclaims_all(void **s)
+{
+	(void)s;
+	for (leaves_after = 0; leaves_after < 2; leaves_after++) {
+		begin(3);
+		env.kick = kick_out;
+		flush_enter(&f, 0);
+		flush_arrive(&f, 1);
+		retire(1);
+		flush_begin(&f);
+		assert_false(flush_reclaim(&f));
+		retire(2);
+		assert_false(flush_reclaim(&f));
+		flush_reclaim_all(&f);
+		assert_int_equal(released[1], 1);
+		assert_int_equal(released[2], 1);
+		assert_int_equal(kicks[0], 1);
+		assert_int_equal(kicks[1], 1);
+		assert_int_equal(kicks[2], 0);
+		/* Nothing is left, nobody is disturbed. */
+		flush_arrive(&f, 1);
+		flush_reclaim_all(&f);
+		assert_int_equal(kicks[1], 1);
+		assert_int_equal(releases, 2);
+	}
+}
+
 static void all_slots(void **s)
 {
 	uint64_t gen;
@@ -293,6 +321,7 @@ int main(void)
 		cmocka_unit_test(no_vcpu_no_wait),
 		cmocka_unit_test(retired_without_a_generation),
 		cmocka_unit_test(waits_for_root),
+		cmocka_unit_test(reclaims_all),
 		cmocka_unit_test(all_slots),
 		cmocka_unit_test(threads_never_use_what_is_gone),
 	};
