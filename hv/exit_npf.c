@@ -39,7 +39,7 @@ void exit_npf(struct vcpu *v, const struct hv_exit *e)
 	switch (vm_memory_fault(v->vm, e->npf.gpa, e->npf.access, &v->walk)) {
 	case FAULT_RESOLVED:
 		break;
-	case FAULT_NOMEM:
+	case FAULT_REFILL:
 		if (!vm_memory_refill())
 			lowmem_pause(v, gpa);
 		break;

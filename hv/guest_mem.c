@@ -33,7 +33,7 @@ static enum hv_status locate(struct vm *vm, gpa_t gpa, void **p, uint64_t *left)
 		switch (vm_memory_fault(vm, gpa, NPT_READ, NULL)) {
 		case FAULT_DEVICE:
 			return HV_FAULT;
-		case FAULT_NOMEM:
+		case FAULT_REFILL:
 			if (!vm_memory_refill())
 				return HV_NOMEM;
 			break;

@@ -18,7 +18,7 @@ enum hv_status vm_memory_create(struct vm *vm, uint32_t vcpus) __must_check;
 enum fault_result vm_memory_fault(struct vm *vm, gpa_t gpa, unsigned access,
 				  const struct npt_walk *w);
 
-/* After FAULT_NOMEM: fills this CPU's stock of frames.  False: the machine has none. */
+/* After FAULT_REFILL: fills this CPU's stock of frames.  False: the machine has none. */
 bool vm_memory_refill(void);
 
 /*

@@ -15,14 +15,6 @@ struct fault {
 	const struct fault_env *env;
 };
 
-static enum hv_status install(const struct fault *f, const struct npt_walk *w, unsigned shift,
-			      uint64_t leaf)
-{
-	if (w->shift != shift)
-		return npt_map(f->npt, GPA(align_down(f->gpa.v, BIT64(shift))), shift, leaf);
-	return npte_cas(f->npt, EDGE_INSTALL, shift, w->e, NPTE_EMPTY, leaf) ? HV_OK : HV_EXIST;
-}
-
 /* One leaf of 2^shift bytes; HV_EXIST means that somebody else was faster, or smaller. */
 static enum hv_status fill(const struct fault *f, const struct npt_walk *w, unsigned shift)
 {
@@ -30,20 +22,24 @@ static enum hv_status fill(const struct fault *f, const struct npt_walk *w, unsi
 	bool write = !f->log || f->log->mode != DIRTY_PROTECT || f->access & NPT_WRITE;
 	const struct fault_env *env = f->env;
 	unsigned order = shift - PAGE_SHIFT;
-	enum hv_status st;
+	enum hv_status st = HV_OK;
+	uint64_t *e = w->e, leaf;
 	bool is_clear;
 	hpa_t hpa;
 
-	st = env->alloc_frames(env->ctx, order, &hpa, &is_clear);
+	/* First, or without a table the frame would have been cleared for nothing. */
+	if (w->shift != shift)
+		st = npt_reach(f->npt, f->gpa, shift, &e);
+	if (!st)
+		st = env->alloc_frames(env->ctx, order, &hpa, &is_clear);
 	if (st)
 		return st;
 	if (!is_clear)
 		env->clear_frames(env->ctx, hpa, order);
-	st = install(f, w, shift, npte_leaf(f->npt->fmt, hpa, shift,
-					    write ? NPT_RWX : NPT_READ | NPT_EXEC, true));
-	if (st) {
+	leaf = npte_leaf(f->npt->fmt, hpa, shift, write ? NPT_RWX : NPT_READ | NPT_EXEC, true);
+	if (!npte_cas(f->npt, EDGE_INSTALL, shift, e, NPTE_EMPTY, leaf)) {
 		env->free_frames(env->ctx, hpa, order);
-		return st;
+		return HV_EXIST;
 	}
 	if (f->log && f->access & NPT_WRITE)
 		dirty_mark(f->log, f->gpa);
@@ -59,7 +55,7 @@ static enum fault_result present(const struct fault *f, const struct npt_walk *w
 	if (f->log && w->shift > NPT_SHIFT_4K && f->access & NPT_WRITE && !(w->v & fmt->write) &&
 	    npt_split(f->npt, w->e, w->shift, w->v,
 		      f->log->mode != DIRTY_PROTECT && !npte_is_aged(fmt, w->v)) == HV_NOMEM)
-		return FAULT_NOMEM;
+		return FAULT_REFILL;
 	fault_fast(f->npt, f->gpa, f->access, &(struct npt_walk){ 0 }, 0);
 	return FAULT_RESOLVED;
 }
@@ -95,14 +91,14 @@ enum fault_result fault_resolve(struct npt *npt, const struct region_map *region
 		if (w.v != NPTE_EMPTY)
 			return FAULT_RESOLVED;
 		if (st && shift < NPT_SHIFT_4K)
-			return st == HV_EXIST ? FAULT_RESOLVED : FAULT_NOMEM;
+			return st == HV_EXIST ? FAULT_RESOLVED : FAULT_REFILL;
 		if (shift > w.shift)
 			shift = w.shift;
 		st = fill(&f, &w, shift);
 		if (!st)
 			return FAULT_RESOLVED;
-		if (st == HV_RETRY)
-			return FAULT_NOMEM;
+		if (st == HV_RETRY) /* of the stock: the pool may have a large one */
+			return FAULT_REFILL;
 		/* A smaller leaf needs less memory, and fits beside what is there. */
 	}
 }

@@ -15,7 +15,7 @@
 enum fault_result {
 	FAULT_RESOLVED, /* enter the guest again */
 	FAULT_DEVICE,	/* an emulated device or nothing at all: decode the access */
-	FAULT_NOMEM,	/* this CPU's stock has no frame or table page: fill it, fault again */
+	FAULT_REFILL,	/* this CPU's stock has no frame or table page: fill it, fault again */
 };
 
 struct fault_env {

@@ -36,7 +36,7 @@ enum hv_status npt_descend(struct npt *n, uint64_t *e, unsigned shift, uint64_t 
 	return HV_OK;
 }
 
-enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf)
+enum hv_status npt_reach(struct npt *n, gpa_t gpa, unsigned shift, uint64_t **e)
 {
 	uint64_t *t = n->root;
 	enum hv_status st;
@@ -48,9 +48,18 @@ enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf)
 		if (st)
 			return st;
 	}
-	return npte_cas(n, EDGE_INSTALL, shift, &t[npt_index(gpa, shift)], NPTE_EMPTY, leaf) ?
-		       HV_OK :
-		       HV_EXIST;
+	*e = &t[npt_index(gpa, shift)];
+	return HV_OK;
+}
+
+enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf)
+{
+	uint64_t *e;
+	enum hv_status st = npt_reach(n, gpa, shift, &e);
+
+	if (st)
+		return st;
+	return npte_cas(n, EDGE_INSTALL, shift, e, NPTE_EMPTY, leaf) ? HV_OK : HV_EXIST;
 }
 
 uint64_t *npt_parent(const struct npt *n, gpa_t gpa, uint64_t *value)

@@ -96,6 +96,9 @@ void npt_destroy(struct npt *n, npt_leaf_fn fn, void *arg);
  */
 enum hv_status npt_map(struct npt *n, gpa_t gpa, unsigned shift, uint64_t leaf) __must_check;
 
+/* The entry for @gpa that would be a leaf of 2^shift bytes, with tables made above it; as npt_map(). */
+enum hv_status npt_reach(struct npt *n, gpa_t gpa, unsigned shift, uint64_t **e) __must_check;
+
 /*
  * The table below *e, made if there is none.  HV_EXIST: a leaf is there, or it
  * is being removed; HV_NOMEM: no table page.

@@ -176,7 +176,7 @@ static void no_frames(void **s)
 	(void)s;
 	begin();
 	pool.left = 0;
-	assert_int_equal(resolve(0x40200000, 30), FAULT_NOMEM);
+	assert_int_equal(resolve(0x40200000, 30), FAULT_REFILL);
 	assert_nothing_out();
 	pool.left = -1;
 	assert_int_equal(resolve(0x40200000, 30), FAULT_RESOLVED);
@@ -189,8 +189,9 @@ static void no_table_pages(void **s)
 		begin();
 		pool.max_order = 0;
 		fake_npt.left = left;
-		assert_int_equal(resolve(0x40200000, 30), FAULT_NOMEM);
+		assert_int_equal(resolve(0x40200000, 30), FAULT_REFILL);
 		assert_nothing_out();
+		assert_int_equal(pool.cleared, 0);
 		fake_npt.left = -1;
 		assert_int_equal(resolve(0x40200000, 30), FAULT_RESOLVED);
 		assert_int_equal(pool.out, PAGE_SIZE);
@@ -260,7 +261,7 @@ static void stock_is_filled_first(void **s)
 	begin();
 	pool.max_order = 0;
 	pool.may_fill = true;
-	assert_int_equal(resolve(0x40200000, 21), FAULT_NOMEM);
+	assert_int_equal(resolve(0x40200000, 21), FAULT_REFILL);
 	assert_nothing_out();
 	pool.may_fill = false;
 	assert_int_equal(resolve(0x40200000, 21), FAULT_RESOLVED);
@@ -336,7 +337,7 @@ static void splits_large_leaves_under_a_log(void **s)
 		with_log(&log, mode);
 		fake_npt.left = 0;
 		assert_int_equal(fault_resolve(&n, &regions, GPA(0x40205000), NPT_WRITE, 30, &env, NULL),
-				 FAULT_NOMEM);
+				 FAULT_REFILL);
 		/* The old mapping is intact. */
 		assert_int_equal(state_at(0x40205000, 21), NPTE_RL);
 		fake_npt.left = -1;
