@@ -105,9 +105,11 @@ $(B)/initrd.img: tools/init tools/mkinitrd $(B)/kernel/vmlinuz
 $(B)/%.dtb: tools/%.dts
 	@mkdir -p $(@D)
 	@dtc -q -I dts -O dtb -o $@ $<
-$(B)/faultline.img: $(B)/faultline.efi $(B)/demo.dtb $(B)/kernel/vmlinuz $(B)/initrd.img tools/mkimage
+$(B)/faultline.img: $(B)/demo.dtb
+$(B)/up.img: $(B)/up.dtb
+$(B)/faultline.img $(B)/up.img: $(B)/faultline.efi $(B)/kernel/vmlinuz $(B)/initrd.img tools/mkimage
 	@echo "  IMG  $@"
-	@tools/mkimage $@ $(B)/faultline.efi $(B)/demo.dtb=faultline.dtb \
+	@tools/mkimage $@ $(B)/faultline.efi $(filter %.dtb,$^)=faultline.dtb \
 		$(B)/kernel/vmlinuz=vmlinuz $(B)/initrd.img=initrd.img
 $(B)/faultline.iso: $(B)/faultline.img tools/mkiso
 	@echo "  ISO  $@"
@@ -115,7 +117,7 @@ $(B)/faultline.iso: $(B)/faultline.img tools/mkiso
 
 MACHINE := --backend $(BACKEND) --smp $(SMP) --mem $(MEM)
 
-.PHONY: deps run demo image
+.PHONY: deps run demo up down image
 deps: ## install the Debian packages that are missing
 	@tools/deps
 run: deps ## boot a Linux microVM to a shell on this terminal (BACKEND, SMP, MEM)
@@ -124,6 +126,11 @@ run: deps ## boot a Linux microVM to a shell on this terminal (BACKEND, SMP, MEM
 demo: deps ## the same unattended: ends with "demo: ok"
 	@$(MAKE) -s $(B)/faultline.img $(B)/ovmf/OVMF_CODE.fd
 	@tools/demo $(B)/faultline.img $(MACHINE)
+up: deps ## the same detached; prints the sockets of its two serial lines
+	@$(MAKE) -s $(B)/up.img $(B)/ovmf/OVMF_CODE.fd
+	@tools/up $(B)/up.img $(B)/up $(MACHINE)
+down: ## ends what `make up` began
+	@tools/up --down $(B)/up
 image: deps ## a disk image for a USB stick and a bootable ISO, under build/
 	@$(MAKE) -s $(B)/faultline.img $(B)/faultline.iso
 

@@ -64,11 +64,16 @@ def choose(backend):
 
 
 def relay(master, path):
-    """Makes a socket at @path of a pty's master, one client at a time.  Bochs wants its input slowly."""
+    """Makes a socket at @path of a pty's master, one client at a time.  Bochs wants its input slowly.
+
+    What comes while there is no client is read all the same, or the machine would stand still.
+    """
     server = socket.socket(socket.AF_UNIX)
     server.bind(path)
     server.listen(1)
     while True:
+        while server not in select.select([server, master], [], [])[0]:
+            os.read(master, 4096)
         client, _ = server.accept()
         try:
             while True:
@@ -90,7 +95,7 @@ class Machine:
 
     def __init__(self, image, backend="auto", smp=2, mem=1024, log=None, timeout=120,
                  cpu=None, extra=(), counting=False, one_thread=False,
-                 control=False):
+                 control=None):
         self.backend, self.emulator = choose(backend)
         # Counting: the TSC is an instruction count, and every run is the same.
         self.counting = counting
@@ -102,8 +107,8 @@ class Machine:
         self.cpu, self.extra = cpu, list(extra)
         self.log, self.timeout = log, timeout
         self.dir = tempfile.mkdtemp(prefix="faultline-")
-        # The second serial line: a socket, or under Bochs a pty.
-        self.control = os.path.join(self.dir, "control") if control else None
+        # The second serial line: a socket at this path, True: somewhere.
+        self.control = os.path.join(self.dir, "control") if control is True else control
         self.process = self.serial = self.command = None
 
     def __enter__(self):

@@ -48,7 +48,7 @@ void program_init(const struct config_console *c)
 	enum hv_status st = serial_init(&line, c);
 
 	if (st)
-		log_warn("control: no UART at %llx: %s; the console is all there is",
+		log_info("control: no serial port at %llx (%s): the console is all there is",
 			 (unsigned long long)c->base, hv_status_name(st));
 	else if (line.present)
 		log_info("control: programs are served at %llx", (unsigned long long)c->base);
