@@ -97,7 +97,7 @@ def test_out_of_memory_pauses_that_vm_only(machine):
     hog = linux_vm("hog", mib=3000, args="console=ttyS0 fl.run=dd+if=/dev/zero+of=/tmp-fill+bs=1M")
     m = machine(hog + GOOD, backend="svm", smp=2, mem=768)
     m.expect(r"vm 'hog': paused: vcpu 0: no memory left for its page at [0-9a-f]+", 200)
-    m.send("\n\x1d\n")
+    m.send("\n\x1dn\n")
     m.expect("/ # ", 150)
     m.send("poweroff -f\n")
     m.expect("stopped: power-off", 60)
