@@ -84,14 +84,22 @@ static bool detach_log(struct vm *vm)
 	return log;
 }
 
+/* No leaf becomes larger than the VM's may be. */
+static uint64_t promote(struct vm *vm, gpa_t gpa, uint64_t len)
+{
+	if (vm->config.max_leaf_shift < NPT_SHIFT_2M)
+		return 0;
+	return npt_promote(&vm->npt, &vm->flush, gpa, len);
+}
+
 enum hv_status vm_log_disable(struct vm *vm)
 {
 	bool was_on;
 
 	begin(vm);
 	was_on = detach_log(vm);
-	if (was_on && vm->config.max_leaf_shift >= NPT_SHIFT_2M)
-		npt_promote(&vm->npt, &vm->flush, GPA(0), top(vm));
+	if (was_on)
+		promote(vm, GPA(0), top(vm));
 	end(vm);
 	return was_on ? HV_OK : HV_NOENT;
 }
@@ -191,14 +199,12 @@ enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 
 	if (st)
 		return st;
-	if (vm->config.max_leaf_shift < NPT_SHIFT_2M)
-		return HV_NOTSUP;
 	*count = 0;
 	begin(vm);
 	if (vm->npt.log)
 		st = HV_EXIST; /* its writes have to be told apart by page */
 	else
-		*count = npt_promote(&vm->npt, &vm->flush, gpa, len);
+		*count = promote(vm, gpa, len);
 	end(vm);
 	return st;
 }

@@ -29,10 +29,7 @@ enum hv_status vm_log_harvest(struct vm *vm, gpa_t gpa, uint64_t len, unsigned f
 enum hv_status vm_age(struct vm *vm, gpa_t gpa, uint64_t len, uint16_t *used, uint64_t *pages)
 	__must_check;
 
-/*
- * Removes pages, which read as zero from now on; gives them other frames; joins
- * them (HV_NOTSUP: the VM is to have small leaves only).
- */
+/* Removes pages, which read as zero from now on; gives them other frames; joins them. */
 enum hv_status vm_discard(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
 enum hv_status vm_move(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
 enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *count) __must_check;
