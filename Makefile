@@ -227,7 +227,11 @@ $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libpure.a
 
 .PHONY: fuzz lint spin test help clean
 fuzz: $(FUZZERS) ## run every fuzzer for FUZZ_SECONDS
-	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZERS)
+	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZERS).PHONY: dtcheck
+dtcheck: ## every .dts against the schema in docs/bindings
+	@tools/dtcheck
+
+
 lint: $(B)/faultline.efi ## sizes, layers, purity, twins; line counts by folder
 	@/usr/bin/python3 tests/lint/lint.py $(PURE)
 spin: ## model check the protocol of the nested tables, with Spin
