@@ -12,11 +12,6 @@ from conftest import BUILD, GUEST, LINUX, ROOT, linux_vm, plain
 CPUS = 4
 
 
-def guest(machine, *args, **kwargs):
-    """A machine for test guests: with a thread per CPU, QEMU loses one now and then (docs/testing.md)."""
-    return machine(*args, one_thread=True, **kwargs)
-
-
 def guest_vm(name, vcpus=CPUS, more=""):
     return (f'{name} {{ vcpus = <{vcpus}>; memory-mib = <128>; on-reboot = "stop"; test-exit; fw-cfg; '
             f'kernel = "/EFI/faultline/guest-tests.elf"; {more} }};\n')
@@ -41,7 +36,7 @@ def check(m, lines):
 
 
 def test_guest(machine, backend):
-    m = guest(machine, guest_vm("guest"), [GUEST], backend=backend, smp=2)
+    m = machine(guest_vm("guest"), [GUEST], backend=backend, smp=2)
     with open(GUEST[0], "rb") as f:
         digest = hashlib.sha256(f.read()).hexdigest()[:12]
     check(m, os.path.join(BUILD, f"tap-{backend}-{digest}.txt"))
@@ -54,19 +49,19 @@ def test_guest(machine, backend):
 
 @pytest.mark.parametrize("leaf", ["4K", "1G"])
 def test_guest_leaf_sizes(machine, leaf):
-    m = guest(machine, guest_vm("guest", more=f'max-leaf = "{leaf}";'), [GUEST], backend="svm", smp=2)
+    m = machine(guest_vm("guest", more=f'max-leaf = "{leaf}";'), [GUEST], backend="svm", smp=2)
     check(m, None)
 
 
 def test_guest_on_one_cpu(machine):
     """Four vCPUs share one CPU: everything works by preemption."""
-    m = guest(machine, guest_vm("guest"), [GUEST], backend="svm", smp=1)
+    m = machine(guest_vm("guest"), [GUEST], backend="svm", smp=1)
     check(m, None)
 
 
 def test_two_guests_do_not_see_each_other(machine, backend):
     """Both count their IPIs exactly while the other sends its own."""
-    m = guest(machine, guest_vm("one", 3) + guest_vm("two", 3), [GUEST], backend=backend, smp=2)
+    m = machine(guest_vm("one", 3) + guest_vm("two", 3), [GUEST], backend=backend, smp=2)
     for _ in range(2):
         m.expect(r"vm '(one|two)': stopped: test exit (\d+)", 400)
         assert m.serial.match.group(2) == b"1"
@@ -75,7 +70,7 @@ def test_two_guests_do_not_see_each_other(machine, backend):
 
 def test_older_vmx_cpu(machine):
     """EPT without 1 GiB pages and without accessed and dirty bits."""
-    m = guest(machine, guest_vm("guest"), [GUEST], backend="vmx", smp=2, cpu="corei7_ivy_bridge_3770k")
+    m = machine(guest_vm("guest"), [GUEST], backend="vmx", smp=2, cpu="corei7_ivy_bridge_3770k")
     m.expect("accessed and dirty bits no, 1 GiB pages no", 60)
     check(m, None)
 
@@ -97,8 +92,8 @@ MEMORY = [("svm", "", 60), ("svm", "no-access-bits;", 10), ("svm", 'max-leaf = "
 @pytest.mark.parametrize("where, more, seconds", MEMORY)
 def test_memory_under_fire(machine, where, more, seconds):
     """Four CPUs write while a fifth has the hypervisor log, age, move and discard their pages."""
-    m = guest(machine, guest_vm("guest", 5, f'test-calls; bootargs = "memory={seconds}"; {more}'),
-              [GUEST], backend=where, smp=2)
+    m = machine(guest_vm("guest", 5, f'test-calls; bootargs = "memory={seconds}"; {more}'), [GUEST],
+                backend=where, smp=2, one_thread=True)
     check(m, None)
     with open(m.log_path, "rb") as f:
         log = plain(f.read())
@@ -112,6 +107,6 @@ def test_a_flush_left_out_is_caught(machine, backend):
     """The emulators flush at every entry; the debug image notices all the same when we do not."""
     subprocess.run(["flock", os.path.join(BUILD, "mutant.lock"), "make", "-s", "-C", ROOT,
                     "B=build/mutant", "MUTANT=NO_FLUSH", "build/mutant/faultline-debug.efi"], check=True, stdout=subprocess.DEVNULL)
-    m = guest(machine, guest_vm("guest", 3, 'test-calls; bootargs = "memory=1";'), [GUEST],
-              backend=backend, smp=2, efi="mutant/faultline-debug.efi")
+    m = machine(guest_vm("guest", 3, 'test-calls; bootargs = "memory=1";'), [GUEST], backend=backend,
+                smp=2, efi="mutant/faultline-debug.efi", one_thread=True)
     m.expect(r"panic: [^\n]*(may_hold_a_stale_translation|enters_without_an_owed_flush)", 100)
