@@ -45,11 +45,10 @@ static unsigned focus = CONSOLE_LOG, focus_before = CONSOLE_MONITOR;
 static bool at_line_start = true, disturbed;
 static uint64_t moved_ns; /* when a byte of input last found its way */
 
-void console_init(const struct config_console *c)
+enum hv_status console_init(const struct config_console *c)
 {
 	mux.escape = c->escape;
-	/* Without a line there is nobody to tell. */
-	(void)!serial_init(&line, c);
+	return serial_init(&line, c);
 }
 
 /* ---- output ---------------------------------------------------------------------- */

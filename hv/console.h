@@ -12,12 +12,13 @@
 
 #include "hv/base.h"
 #include "hv/config.h"
+#include "hv/status.h"
 
 /* Screens: VM 0 to CONFIG_MAX_VMS - 1, then these. */
 enum { CONSOLE_LOG = CONFIG_MAX_VMS, CONSOLE_MONITOR, CONSOLE_SCREENS };
 
-/* Finds and programs the UART.  Without one the screens still record. */
-void console_init(const struct config_console *c);
+/* Programs the UART, if it is there.  Without one the screens still record. */
+enum hv_status console_init(const struct config_console *c);
 
 /* Boot CPU, once interrupts work: receives by interrupt from now on. */
 void console_use_interrupt(void);

@@ -42,18 +42,35 @@ const struct acpi_info *machine_describe(const struct handoff *h)
 	return &acpi;
 }
 
-const struct config_console *machine_console(const struct handoff *h)
+bool machine_console(const struct handoff *h, unsigned index, struct machine_line *l)
 {
-	console = h->config.console;
-	if (console.kind != CONSOLE_AUTO)
-		return &console;
-	console.kind = CONSOLE_PORT;
-	if (acpi.have_spcr) {
-		console.kind = acpi.spcr_mmio ? CONSOLE_MMIO : CONSOLE_PORT;
-		console.base = acpi.spcr_base;
-		console.stride = acpi.spcr_stride;
+	static const uint16_t ports[] = { 0x3f8, COM2, 0x3e8, 0x2e8 };
+
+	l->c = h->config.console;
+	if (l->c.kind != CONSOLE_AUTO && !index--) {
+		l->from = "the configuration";
+		return true;
 	}
-	return &console;
+	/* Without a console is what was asked for. */
+	if (l->c.kind == CONSOLE_NONE)
+		return false;
+	l->c.kind = CONSOLE_PORT;
+	l->c.stride = 1;
+	if (acpi.have_spcr && !index--) {
+		l->from = "ACPI's SPCR table";
+		l->c.kind = acpi.spcr_mmio ? CONSOLE_MMIO : CONSOLE_PORT;
+		l->c.base = acpi.spcr_base;
+		l->c.stride = acpi.spcr_stride;
+		return true;
+	}
+	l->from = "the PC's ports";
+	l->c.base = ports[index % ARRAY_SIZE(ports)];
+	return index < ARRAY_SIZE(ports);
+}
+
+void machine_use_console(const struct config_console *c)
+{
+	console = *c;
 }
 
 const struct config_console *machine_control(const struct handoff *h)
@@ -70,6 +87,11 @@ const struct config_console *machine_control(const struct handoff *h)
 		control.kind = CONSOLE_NONE;
 	}
 	return &control;
+}
+
+enum hv_status machine_route_console(uint8_t vector)
+{
+	return machine_route_line(&console, vector);
 }
 
 enum hv_status machine_route_line(const struct config_console *c, uint8_t vector)

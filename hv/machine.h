@@ -11,10 +11,18 @@
 /* Reads the ACPI tables; zeroes where the firmware has none. */
 const struct acpi_info *machine_describe(const struct handoff *h);
 
-/* The serial line to use: configuration, else SPCR, else COM1. */
-const struct config_console *machine_console(const struct handoff *h);
+/* A place where the console's serial line may be, and who says so. */
+struct machine_line {
+	struct config_console c;
+	const char *from;
+};
 
-/* The second one, for programs: configuration, "auto" is COM2.  After machine_console(). */
+/* The @index-th place to look: configuration, SPCR, COM1 to COM4; false beyond the last. */
+bool machine_console(const struct handoff *h, unsigned index, struct machine_line *l);
+/* It is there. */
+void machine_use_console(const struct config_console *c);
+
+/* The second one, for programs: configuration, "auto" is COM2.  After machine_use_console(). */
 const struct config_console *machine_control(const struct handoff *h);
 
 /*
@@ -22,6 +30,7 @@ const struct config_console *machine_control(const struct handoff *h);
  * not one of the PC's four ports, or there is no I/O APIC.
  */
 enum hv_status machine_route_line(const struct config_console *c, uint8_t vector) __must_check;
+enum hv_status machine_route_console(uint8_t vector) __must_check;
 
 /*
  * Leaves VMX or SVM operation on every CPU, then asks the firmware

@@ -46,6 +46,20 @@ static struct cpuid_out host_cpuid(uint32_t leaf, uint32_t subleaf)
 	return (struct cpuid_out){ r.eax, r.ebx, r.ecx, r.edx };
 }
 
+/* The first place where a UART answers; what was said of the others comes after it. */
+static void find_console(const struct handoff *h)
+{
+	struct machine_line l, missed;
+	unsigned found = 0;
+
+	while (machine_console(h, found, &l) && console_init(&l.c))
+		found++;
+	machine_use_console(&l.c);
+	for (unsigned i = 0; i < found && machine_console(h, i, &missed); i++)
+		log_warn("console: no UART at %llx, as %s would have it: the next place is tried",
+			 (unsigned long long)missed.c.base, missed.from);
+}
+
 /* Runs on boot_stack, interrupts off. */
 static void bring_up(void *arg)
 {
@@ -61,7 +75,7 @@ static void bring_up(void *arg)
 	cpu_load(cpus[0]);
 	log_set_level(h->config.log_level);
 	acpi = machine_describe(h);
-	console_init(machine_console(h));
+	find_console(h);
 	log_info("Faultline %s%s", HV_VERSION, HV_BUILD);
 	log_memory(h);
 	if (apic_init())
@@ -75,7 +89,7 @@ static void bring_up(void *arg)
 	speculation_init();
 	vcpu_live_init();
 	cpuid_init(host_cpuid, vcpu_live_xcr0_allowed(), time_tsc_khz());
-	if (machine_route_line(machine_console(h), HOST_VEC_SERIAL))
+	if (machine_route_console(HOST_VEC_SERIAL))
 		log_info("console: the serial port is polled");
 	else
 		console_use_interrupt();

@@ -288,6 +288,21 @@ static void set(struct session *s, unsigned argc, char **argv)
 	s->wait = wait_and_place;
 }
 
+static void nmi(struct session *s, unsigned argc, char **argv)
+{
+	struct vm *vm = session_find_vm(s, argc, argv);
+	uint64_t index = 0;
+
+	if (!vm || !is_in(s, vm, BIT(VM_RUNNING)))
+		return;
+	if (argc > 1 && words_number(argv[1], 0, vm->vcpu_count - 1, &index)) {
+		out_refuse(&s->out, "'%s': vCPUs 0 to %u are there", argv[1], vm->vcpu_count - 1);
+		return;
+	}
+	vcpu_kick(vm->vcpu[index], VCPU_REQ_NMI);
+	out_done(&s->out, "vm '%s': an NMI is sent to vCPU %u", vm->config.name, (unsigned)index);
+}
+
 static void crash(struct session *s, unsigned argc, char **argv)
 {
 	struct vm *vm = session_find_vm(s, argc, argv);
@@ -326,6 +341,7 @@ const struct command vm_commands[] = {
 	{ "vm destroy", "NAME", "removes a stopped VM; its memory is free", "vm destroy web", destroy },
 	{ "vm set", "NAME SETTING=VALUE...", "changes settings now, or for its next start",
 	  "vm set web weight=200 cap=50", set },
+	{ "vm nmi", "NAME [VCPU]", "sends an NMI, as a debug button would", "vm nmi web", nmi },
 	{ "vm crash", "NAME", "the record of its last failure", "vm crash web", crash },
 	{ 0 },
 };

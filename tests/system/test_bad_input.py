@@ -129,3 +129,10 @@ def test_no_screen_and_no_firmware_console(machine):
     """A machine without a display adapter: everything by the serial line (QEMU has none here)."""
     m = machine(GOOD, backend="svm", smp=1, extra=["-vga", "none"])
     m.expect("/ # ", 150)
+
+
+def test_wrong_console_falls_back(machine):
+    """No UART where the configuration has the console: the next place is tried, and it says so."""
+    m = machine(linux_vm("linux"), sections='console { kind = "port"; base = <0x4e8>; };\n', backend="svm")
+    m.expect(r"no UART at 4e8, as the configuration would have it", 60)
+    m.expect(r"/ # ", 100)
