@@ -74,6 +74,19 @@ def test_life_of_a_vm(program):
     assert p.state("first") == "running"
 
 
+def test_config_show(program):
+    """What it prints is a device tree by the schema, with what was changed at run time."""
+    m, p = program(idle_vm("first", 'test-exit; max-leaf = "4K"; on-crash = "pause";'))
+    m.expect("vm 'first': 1 vCPUs", 120)
+    p.run("vm", "set", "first", "weight=300", 'bootargs=halt "quoted" \\ too', "cpus=0,1")
+    dts = "\n".join(p.run("config", "show")["dts"])
+    for want in ("first {", "weight = <300>", "cpus = <0 1>", 'max-leaf = "4K"', "test-exit;"):
+        assert want in dts, dts
+    blob = subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dtb"], input=dts.encode(), check=True,
+                          capture_output=True).stdout
+    assert b'halt "quoted" \\ too' in blob
+
+
 def test_refusals(program):
     """Every command with nothing, too much, and what is not there: an answer, and the next one works."""
     m, p = program(idle_vm("only"))
