@@ -23,8 +23,8 @@ PURE := hv/status.c hv/fmt.c hv/exit.c $(sort $(wildcard hv/dev/*.c)) \
 	npte.c npte_edge.c region.c) \
 	$(wildcard $(addprefix hv/monitor/,line.c out.c json.c words.c mux.c)) \
 	$(wildcard vmx/vmx_exit_decode.c vmx/vmx_caps.c) svm/svm_exit_decode.c svm/svm_caps.c \
-	drivers/acpi.c boot/efi_memmap.c $(wildcard boot/config*.c)
-BOOT := boot/efi_main.c boot/efi_con.c boot/efi_file.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c
+	drivers/acpi.c boot/efi_memmap.c boot/edit.c $(wildcard boot/config*.c)
+BOOT := boot/efi_main.c boot/editor.c boot/efi_con.c boot/efi_file.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c
 HV   := $(filter-out $(PURE), $(wildcard hv/*.c hv/monitor/*.c mm/*.c vmx/*.c svm/*.c drivers/*.c)) \
 	$(wildcard hv/*.S vmx/*.S svm/*.S)
 
@@ -153,6 +153,7 @@ $(B)/host/test_%: tests/host/test_%.c $(B)/host/libpure.a
 	@$(HOST_CC) $(HOST_CFLAGS) -MMD -MP $< $(B)/host/libpure.a -o $@ -lcmocka $(HOST_LIBS_$*)
 HOST_LIBS_insn_decode := -lZydis
 HOST_LIBS_config := -lfdt
+HOST_LIBS_edit := -lfdt
 HOST_LIBS_config_vm := -lfdt
 HOST_LIBS_config_memory := -lfdt
 

@@ -33,6 +33,7 @@ void config_defaults(struct hv_config *c)
 	c->control = c->console;
 	c->control.kind = CONSOLE_NONE;
 	c->log_level = 2;
+	c->boot_wait = 3;
 }
 
 void config_builtin_vm(struct hv_config *c)
@@ -163,6 +164,7 @@ static const char *const idle_policies[] = { "stay", "poweroff", NULL };
 static const struct config_field root_fields[] = {
 	{ "log-level", config_read_choice, CONFIG_MEMBER(struct hv_config, log_level),
 	  .words = levels },
+	{ "boot-wait", config_read_number, CONFIG_MEMBER(struct hv_config, boot_wait), .max = 60 },
 	{ "max-cpus", config_read_number, CONFIG_MEMBER(struct hv_config, max_cpus), .min = 1,
 	  .max = 64 },
 	{ "when-idle", config_read_choice, CONFIG_MEMBER(struct hv_config, when_idle),

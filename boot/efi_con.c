@@ -6,6 +6,8 @@
 #include "hv/fmt.h"
 
 static SIMPLE_TEXT_OUTPUT_INTERFACE *con_out;
+static SIMPLE_INPUT_INTERFACE *con_in;
+static EFI_BOOT_SERVICES *boot_services;
 static struct uart16550 com1;
 static bool have_com1;
 
@@ -25,6 +27,8 @@ static bool firmware_has_serial(EFI_SYSTEM_TABLE *st)
 void efi_con_init(EFI_SYSTEM_TABLE *st)
 {
 	con_out = st->ConOut;
+	con_in = st->ConIn;
+	boot_services = st->BootServices;
 	if (con_out && firmware_has_serial(st))
 		return;
 	have_com1 = uart16550_init(&com1, &com1_settings) == HV_OK;
@@ -59,4 +63,25 @@ void efi_con_printf(const char *f, ...)
 		put_con_out(line);
 	if (have_com1)
 		uart16550_write_text(&com1, line);
+}
+
+static int key_now(void)
+{
+	EFI_INPUT_KEY key;
+
+	if (con_in && !EFI_ERROR(con_in->ReadKeyStroke(con_in, &key)) && key.UnicodeChar &&
+	    key.UnicodeChar < 0x80)
+		return key.UnicodeChar;
+	return have_com1 ? uart16550_get(&com1) : -1;
+}
+
+int efi_con_key(unsigned ms)
+{
+	for (;; ms--) {
+		int c = key_now();
+
+		if (c >= 0 || !ms)
+			return c;
+		boot_services->Stall(1000);
+	}
 }

@@ -6,6 +6,8 @@
 #include <efi.h>
 
 #include "boot/config.h"
+#include "boot/edit.h"
+#include "boot/editor.h"
 #include "boot/efi_con.h"
 #include "boot/efi_cpus.h"
 #include "boot/efi_exit.h"
@@ -22,7 +24,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *st);
 
 /* Static: it must outlive the firmware's stack and pools. */
 static struct handoff handoff;
-static uint8_t config_file[CONFIG_MAX_SIZE] __aligned(8);
+static uint8_t config_file[CONFIG_MAX_SIZE] __aligned(8), config_tree[CONFIG_MAX_SIZE] __aligned(8);
 static uint8_t thread_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 static bool same_guid(const EFI_GUID *a, const EFI_GUID *b)
@@ -67,18 +69,6 @@ static void warn(void *ctx, const char *text)
 	efi_con_printf("config: %s\n", text);
 }
 
-static enum hv_status parse_config(struct handoff *h, size_t len, struct hv_error *err)
-{
-	uint64_t fs_base = rdmsr(MSR_FS_BASE);
-	enum hv_status s;
-
-	/* Debian's libfdt.a has its stack canary at %fs:0x28; the firmware's FS base may be 0. */
-	wrmsr(MSR_FS_BASE, (uint64_t)thread_page);
-	s = config_parse(config_file, len, &h->config, &(struct config_sink){ warn, NULL }, err);
-	wrmsr(MSR_FS_BASE, fs_base);
-	return s;
-}
-
 static void read_config(struct handoff *h)
 {
 	struct hv_error err;
@@ -98,9 +88,53 @@ static void read_config(struct handoff *h)
 		return;
 	}
 	h->have_config_file = true;
-	s = parse_config(h, len, &err);
+	s = config_parse(config_file, len, &h->config, &(struct config_sink){ warn, NULL }, &err);
 	if (s)
 		efi_con_printf("config: %s: %s; no VM is defined\n", h->config_path, err.text);
+}
+
+/* ---- the editor ------------------------------------------------------------------- */
+
+static unsigned check_tree(void *ctx)
+{
+	struct handoff *h = ctx;
+	struct hv_error err;
+	unsigned good = 0;
+
+	config_defaults(&h->config);
+	if (config_parse(config_tree, sizeof(config_tree), &h->config, &(struct config_sink){ warn, NULL },
+			 &err))
+		efi_con_printf("config: %s\n", err.text);
+	for (uint32_t i = 0; i < h->config.vm_count; i++) {
+		good += !h->config.vm[i].refused;
+		if (h->config.vm[i].refused)
+			efi_con_printf("config: vm '%s': %s\n", h->config.vm[i].name,
+				       h->config.vm[i].why.text);
+	}
+	return good;
+}
+
+static void reload_tree(void *ctx)
+{
+	struct handoff *h = ctx;
+	size_t len;
+
+	read_config(h);
+	edit_begin(config_tree, sizeof(config_tree),
+		   h->have_config_file && !efi_file_read(h->config_path, config_file,
+							 sizeof(config_file), &len) ?
+			   config_file : NULL);
+}
+
+static void edit_config(struct handoff *h)
+{
+	const struct editor e = { h->config_path, config_tree, sizeof(config_tree), check_tree,
+				  reload_tree, h };
+
+	if (!editor_wanted(h->config.boot_wait))
+		return;
+	reload_tree(h);
+	editor_run(&e);
 }
 
 static void refuse(struct config_vm *vm, const char *what, const char *path, enum hv_status s)
@@ -185,7 +219,10 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *st)
 	s = efi_file_init(image, st);
 	if (s)
 		efi_con_printf("boot: no file system on the boot volume: %s\n", hv_status_name(s));
+	/* Debian's libfdt.a has its stack canary at %fs:0x28; the firmware does without FS. */
+	wrmsr(MSR_FS_BASE, (uint64_t)thread_page);
 	read_config(h);
+	edit_config(h);
 	load_files(h);
 	find_rsdp(st, h);
 	efi_cpus_find(st, h);

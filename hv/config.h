@@ -70,6 +70,7 @@ struct hv_config {
 	struct config_console console;
 	struct config_console control; /* the second line, for programs; CONSOLE_NONE: none */
 	uint8_t log_level;		 /* 0 errors, 1 warnings, 2 information, 3 debug */
+	uint32_t boot_wait;		 /* seconds in which a key opens the editor (boot/editor.h) */
 	uint32_t max_cpus;		 /* use at most so many host CPUs; 0: all */
 	enum config_when_idle when_idle; /* after the last VM has stopped */
 	uint32_t vm_count;

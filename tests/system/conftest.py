@@ -47,7 +47,8 @@ def machine(tmp_path, request):
     def start(vms="", files=LINUX, root="", sections="", dtb=None, efi="faultline-debug.efi", **options):
         image, blob = str(tmp_path / f"disk{len(started)}.img"), str(tmp_path / "faultline.dtb")
         if dtb is None:
-            dts = HEAD + root + sections + "vms {\n" + vms + "};\n};\n"
+            wait = "" if "boot-wait" in root else "boot-wait = <0>;\n"
+            dts = HEAD + wait + root + sections + "vms {\n" + vms + "};\n};\n"
             subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dtb", "-o", blob], input=dts.encode(),
                            check=True)
         else:

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * edit: changes of the configuration's device tree before it is used.
+ *
+ * A node is named "/", "console", "control", or by a VM's name.  Values keep the
+ * form that they have in a source: none is a flag, numbers are cells (two for
+ * one that needs them), all else are strings.  What they mean is judged by
+ * config_parse(), afterwards.
+ * Boot stage (uses libfdt).  Pure (tests/host/test_edit.c).
+ */
+#pragma once
+
+#include "hv/fmt.h"
+#include "hv/status.h"
+
+/* Opens the tree @dtb for changes in @fdt of @size bytes; NULL or a bad one: a new tree. */
+void edit_begin(void *fdt, size_t size, const void *dtb);
+
+/* Each: false, with the reason, and nothing has changed. */
+bool edit_set(void *fdt, const char *node, const char *prop, unsigned count, char *const *values,
+	      struct hv_error *err) __must_check;
+bool edit_unset(void *fdt, const char *node, const char *prop, struct hv_error *err) __must_check;
+bool edit_add(void *fdt, const char *vm, struct hv_error *err) __must_check;
+bool edit_remove(void *fdt, const char *vm, struct hv_error *err) __must_check;
+
+/* The tree from @node on (NULL: all of it) as source, a line at a time; false: there is no such node. */
+bool edit_show(const void *fdt, const char *node, void (*line)(const char *text));
