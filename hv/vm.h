@@ -103,6 +103,13 @@ enum hv_status vm_start(struct vm *vm, struct hv_error *err) __must_check;
  */
 bool vm_order(struct vm *vm, enum vm_request r, const char *why) __must_check;
 
+/*
+ * Between these nobody lets a VM that does not run go on: one that waits for
+ * memory counts as paused meanwhile.
+ */
+bool vm_hold(struct vm *vm);
+void vm_let_go(struct vm *vm, bool held);
+
 /* Moves the vCPUs of a stopped or paused VM to CPUs of @mask (0: any); HV_NOENT: none is there. */
 enum hv_status vm_place(struct vm *vm, uint64_t mask) __must_check;
 

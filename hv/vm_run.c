@@ -94,37 +94,61 @@ enum vm_request vm_on_crash(const struct vm *vm)
 
 /* ---- requests --------------------------------------------------------------------- */
 
-void vm_request(struct vm *vm, enum vm_request r, const char *f, ...)
+static bool claim(struct vm *vm, enum vm_request r)
 {
 	uint32_t none = VM_REQ_NONE;
-	va_list ap;
 
-	if (!__atomic_compare_exchange_n(&vm->request, &none, (uint32_t)r, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
-		return;
-	va_start(ap, f);
-	hv_vsnprintf(vm->reason.text, sizeof(vm->reason.text), f, ap);
-	va_end(ap);
+	return __atomic_compare_exchange_n(&vm->request, &none, (uint32_t)r, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_RELAXED);
+}
+
+static void park_all(struct vm *vm)
+{
 	for (uint32_t i = 0; i < vm->vcpu_count; i++)
 		vcpu_kick(vm->vcpu[i], VCPU_REQ_STOP);
 }
 
-bool vm_order(struct vm *vm, enum vm_request r, const char *why)
+void vm_request(struct vm *vm, enum vm_request r, const char *f, ...)
+{
+	va_list ap;
+
+	if (!claim(vm, r))
+		return;
+	va_start(ap, f);
+	hv_vsnprintf(vm->reason.text, sizeof(vm->reason.text), f, ap);
+	va_end(ap);
+	park_all(vm);
+}
+
+bool vm_hold(struct vm *vm)
 {
 	enum vm_state starved = VM_STARVED;
 
-	/* From here on nobody but us lets it go on. */
-	__atomic_compare_exchange_n(&vm->state, &starved, VM_PAUSED, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_RELAXED);
-	if (READ_ONCE(vm->request) != VM_REQ_NONE)
+	return __atomic_compare_exchange_n(&vm->state, &starved, VM_PAUSED, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_RELAXED);
+}
+
+void vm_let_go(struct vm *vm, bool held)
+{
+	if (held)
+		__atomic_store_n(&vm->state, VM_STARVED, __ATOMIC_SEQ_CST);
+}
+
+bool vm_order(struct vm *vm, enum vm_request r, const char *why)
+{
+	if (!claim(vm, r))
 		return false;
-	if (vm->state == VM_RUNNING) {
-		vm_request(vm, r, "%s", why);
-		return true;
-	}
 	hv_error_set(&vm->reason, "%s", why);
-	vm->request = r;
-	vm_all_parked(vm);
+	/* A person who resets is not a guest that does so in circles. */
+	vm->stats.early_resets = 0;
+	/* All parked, and yet it runs: who parked last, or lets it go on, is about to say so. */
+	while (READ_ONCE(vm->state) == VM_RUNNING && READ_ONCE(vm->parked) == vm->vcpu_count)
+		cpu_relax();
+	vm_hold(vm);
+	if (READ_ONCE(vm->state) == VM_PAUSED)
+		vm_all_parked(vm);
+	else
+		park_all(vm);
 	return true;
 }
 
@@ -194,8 +218,8 @@ bool vm_resume(struct vm *vm, enum vm_state from)
 	if (!__atomic_compare_exchange_n(&vm->state, &from, VM_RUNNING, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return false;
+	WRITE_ONCE(vm->parked, 0);
 	log_info("vm '%s': goes on", vm->config.name);
-	vm->parked = 0;
 	for (uint32_t i = 0; i < vm->vcpu_count; i++)
 		__atomic_store_n(&vm->vcpu[i]->state, vm->vcpu[i]->parked_from, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < vm->vcpu_count; i++)
