@@ -158,10 +158,12 @@ void vm_destroy(struct vm *vm)
 enum hv_status vm_place(struct vm *vm, uint64_t mask)
 {
 	struct cpu *home = sched_place(mask);
+	bool held;
 
 	if (!home)
 		return HV_NOENT;
 	sched_unplace(home);
+	held = vm_hold(vm);
 	vm->config.cpu_mask = mask;
 	for (uint32_t i = 0; i < vm->vcpu_count; i++) {
 		struct vcpu *v = vm->vcpu[i];
@@ -171,6 +173,7 @@ enum hv_status vm_place(struct vm *vm, uint64_t mask)
 		v->home = sched_place(mask);
 		sched_add(v);
 	}
+	vm_let_go(vm, held);
 	return HV_OK;
 }
 

@@ -96,18 +96,20 @@ static void dump(struct session *s, unsigned argc, char **argv)
 {
 	struct vm *vm = session_find_vm(s, argc, argv);
 	uint64_t index = 0;
+	bool held;
 
 	if (!vm)
 		return;
-	if (vm->state == VM_RUNNING || vm->request != (vm->state == VM_STOPPED ? VM_REQ_STOP : VM_REQ_NONE)) {
-		out_refuse(&s->out, "vm '%s' runs: vm pause first", vm->config.name);
-		return;
-	}
 	if (argc > 1 && words_number(argv[1], 0, vm->vcpu_count - 1, &index)) {
 		out_refuse(&s->out, "'%s': vCPUs 0 to %u are there", argv[1], vm->vcpu_count - 1);
 		return;
 	}
-	registers(&s->out, vm->vcpu[index]);
+	held = vm_hold(vm);
+	if (vm->state == VM_RUNNING)
+		out_refuse(&s->out, "vm '%s' runs: vm pause first", vm->config.name);
+	else
+		registers(&s->out, vm->vcpu[index]);
+	vm_let_go(vm, held);
 }
 
 static void walk(struct session *s, unsigned argc, char **argv)
