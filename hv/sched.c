@@ -147,7 +147,8 @@ static bool deliver_input(unsigned index, uint8_t c)
 {
 	struct vm *vm = vms[index];
 
-	return !vm || vm->state != VM_RUNNING || platform_console_input(vm, c);
+	/* One that is paused reads it when it goes on. */
+	return !vm || vm->state == VM_STOPPED || platform_console_input(vm, c);
 }
 
 /* The boot CPU serves console and monitor between turns. */
