@@ -141,8 +141,9 @@ size_t console_copy(unsigned s, uint64_t *at, char *buf, size_t size)
 	size_t n = 0;
 
 	lock(&console_lock);
-	if (screen->len - *at > screen->size)
-		*at = screen->len - screen->size;
+	/* What lies beyond the end was on a screen that has gone. */
+	if (*at > screen->len || screen->len - *at > screen->size)
+		*at = screen->len - min_u64(screen->len, screen->size);
 	for (; n < size && *at < screen->len; n++)
 		buf[n] = (char)screen_at(screen, (*at)++);
 	unlock(&console_lock);
@@ -223,6 +224,7 @@ void console_attach(unsigned index, const char *name)
 	if (ring)
 		screens[index] = (struct screen){ ring, GUEST_SIZE, 0 };
 	guest[index].attached = true;
+	guest[index].in.tail = guest[index].in.head;
 	hv_snprintf(guest[index].name, sizeof(guest[index].name), "%s", name);
 	if (focus == CONSOLE_LOG)
 		set_focus(index);
@@ -233,7 +235,6 @@ void console_detach(unsigned index)
 {
 	lock(&console_lock);
 	guest[index].attached = false;
-	guest[index].in.tail = guest[index].in.head;
 	if (focus == index) {
 		set_focus(next_focus(index));
 		serial_drain(&line);
