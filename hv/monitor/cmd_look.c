@@ -149,7 +149,7 @@ static void lines_of(struct session *s, unsigned screen, uint64_t at)
 				out_line(&s->out, "%.*s", (int)len, line);
 				len = 0;
 			}
-			if (part[i] != '\n' && part[i] != '\r')
+			if (part[i] && part[i] != '\n' && part[i] != '\r')
 				line[len++] = part[i];
 		}
 	if (len)
@@ -171,6 +171,17 @@ static void console_dump(struct session *s, unsigned argc, char **argv)
 		lines_of(s, vm->index, 0);
 }
 
+/* Shows nothing, and would end the string. */
+static size_t without_zeros(char *t, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (t[i])
+			t[n++] = t[i];
+	return n;
+}
+
 static void console_read(struct session *s, unsigned argc, char **argv)
 {
 	struct vm *vm = session_find_vm(s, argc, argv);
@@ -185,7 +196,7 @@ static void console_read(struct session *s, unsigned argc, char **argv)
 			   argv[1]);
 		return;
 	}
-	n = console_copy(vm->index, &at, text, sizeof(text));
+	n = without_zeros(text, console_copy(vm->index, &at, text, sizeof(text)));
 	out_u64(&s->out, "next", at);
 	out_str(&s->out, "text", "%.*s", (int)n, text);
 }
