@@ -50,6 +50,7 @@ struct sample {
 	uint64_t ns;
 	struct {
 		const struct vm *vm;
+		uint64_t start_ns; /* another VM may come to lie where this one was */
 		uint64_t run_ns, exits, faults;
 	} vm[CONFIG_MAX_VMS];
 	uint64_t idle_ns[CPU_MAX];
@@ -63,6 +64,7 @@ static void take(struct sample *t)
 		const struct vm *vm = vms[i];
 
 		t->vm[i].vm = vm;
+		t->vm[i].start_ns = vm ? vm->start_ns : 0;
 		t->vm[i].run_ns = t->vm[i].exits = t->vm[i].faults = 0;
 		for (unsigned k = 0; vm && k < vm->vcpu_count; k++) {
 			const struct vcpu *v = vm->vcpu[k];
@@ -87,7 +89,7 @@ static void tell(struct out *o, const struct sample *a, const struct sample *b)
 
 	out_table(o, "vms", vm_columns, ARRAY_SIZE(vm_columns));
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++) {
-		if (!b->vm[i].vm || a->vm[i].vm != b->vm[i].vm)
+		if (!b->vm[i].vm || a->vm[i].start_ns != b->vm[i].start_ns)
 			continue;
 		out_row(o);
 		out_str(o, "vm", "%s", b->vm[i].vm->config.name);
@@ -109,7 +111,8 @@ static void tell(struct out *o, const struct sample *a, const struct sample *b)
 
 static bool wait_a_second(struct session *s)
 {
-	struct sample *before = s->memory, *now;
+	const struct sample *before = s->memory;
+	struct sample *now;
 
 	if (time_now_ns() < s->wait_until)
 		return false;
@@ -121,8 +124,6 @@ static bool wait_a_second(struct session *s)
 	} else {
 		out_refuse(&s->out, "no memory for a sample");
 	}
-	hv_pages_free(before, 0);
-	s->memory = NULL;
 	return true;
 }
 
@@ -156,6 +157,7 @@ static void end(struct session *s, bool again)
 	out_done(&s->out, "%s, and all VMs with it", again ? "the machine restarts" : "the machine goes off");
 	s->done = again ? "" : NULL;
 	s->wait_until = time_now_ns() + SECOND_NS / 4;
+	s->no_cancel = true;
 	s->wait = wait_and_end;
 }
 

@@ -286,6 +286,7 @@ static void set(struct session *s, unsigned argc, char **argv)
 	vm->config = c;
 	wait_for(s, vm, VM_PAUSED, "");
 	s->wait = wait_and_place;
+	s->no_cancel = true;
 }
 
 static void nmi(struct session *s, unsigned argc, char **argv)

@@ -81,8 +81,8 @@ void monitor_poll(void)
 			key(c);
 		else if (c == CTRL_C) {
 			session_cancel(&person);
-			session_poll(&person);
-			finish();
+			if (session_poll(&person))
+				finish();
 		}
 	}
 	if (console_monitor_disturbed() && !busy)

@@ -3,6 +3,7 @@
 #include "hv/monitor/session.h"
 
 #include "hv/time.h"
+#include "mm/frame.h"
 
 static void help(struct session *s, unsigned argc, char **argv);
 
@@ -117,6 +118,7 @@ bool session_run(struct session *s, const char *line)
 	bool json = !st && take_json(&s->words);
 
 	s->wait = NULL;
+	s->no_cancel = false;
 	out_begin(&s->out, s->put, s->ctx, json ? OUT_JSON : s->format);
 	if (st)
 		out_refuse(&s->out, st == HV_RANGE ? "the line is too long: at most %u bytes, %u words" :
@@ -132,12 +134,17 @@ bool session_poll(struct session *s)
 	if (s->wait && !s->wait(s))
 		return false;
 	s->wait = NULL;
+	if (s->memory)
+		hv_pages_free(s->memory, 0);
+	s->memory = NULL;
 	out_end(&s->out);
 	return true;
 }
 
 void session_cancel(struct session *s)
 {
+	if (s->no_cancel)
+		return;
 	out_refuse(&s->out, "not waited for any longer; what was asked for goes on");
 	s->wait = NULL;
 }

@@ -27,7 +27,8 @@ struct session {
 	char vm_name[CONFIG_NAME_LEN];
 	enum vm_state want;
 	const char *done;
-	void *memory; /* of the command, freed by it */
+	void *memory; /* a page of the command's, freed when it has ended */
+	bool no_cancel; /* what it has begun it must end */
 };
 
 struct command {
@@ -46,7 +47,7 @@ extern const struct command vm_commands[], memory_commands[], system_commands[],
 bool session_run(struct session *s, const char *line);
 /* Likewise, later. */
 bool session_poll(struct session *s);
-/* The person has lost patience. */
+/* The person has lost patience: session_poll() ends the command, where it can be left. */
 void session_cancel(struct session *s);
 
 /* The VM that the first word names; NULL after a refusal that lists those there are. */
