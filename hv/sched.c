@@ -94,6 +94,12 @@ static uint64_t allowance(struct vcpu *v, uint64_t now)
 	return v->sched.period_used < all ? all - v->sched.period_used : 0;
 }
 
+/* Who is to park does so at once.  No other request counts: guests send those to each other. */
+static bool may_run(struct vcpu *v, uint64_t now)
+{
+	return allowance(v, now) || (READ_ONCE(v->requests) & VCPU_REQ_STOP);
+}
+
 /* The one that has had least for its weight.  Who slept gets no more than a slice in advance. */
 static struct vcpu *pick(struct queue *q, uint64_t now)
 {
@@ -102,7 +108,7 @@ static struct vcpu *pick(struct queue *q, uint64_t now)
 
 	lock(&q->lock);
 	for (struct vcpu *v = q->first; v; v = v->sched.next) {
-		if (!vcpu_runnable(v) || (!READ_ONCE(v->requests) && !allowance(v, now)))
+		if (!vcpu_runnable(v) || !may_run(v, now))
 			continue;
 		if (v->sched.virtual_ns < least)
 			v->sched.virtual_ns = least;
@@ -132,13 +138,16 @@ static void take_turn(struct queue *q, struct vcpu *v, uint64_t now)
 
 static uint64_t next_deadline(struct queue *q)
 {
-	uint64_t d = DEV_NO_DEADLINE;
+	uint64_t d = DEV_NO_DEADLINE, now = time_now_ns();
 
 	lock(&q->lock);
-	/* What could run and was not picked has used its cap up, or has become runnable since. */
 	for (struct vcpu *v = q->first; v; v = v->sched.next)
-		d = min_u64(d, vcpu_runnable(v) ? v->sched.period_start + SCHED_PERIOD_NS :
-						  vcpu_next_deadline(v));
+		if (!vcpu_runnable(v))
+			d = min_u64(d, vcpu_next_deadline(v));
+		else if (may_run(v, now))
+			d = now; /* it has become runnable since we looked */
+		else
+			d = min_u64(d, v->sched.period_start + SCHED_PERIOD_NS);
 	unlock(&q->lock);
 	return d;
 }
