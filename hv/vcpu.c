@@ -207,6 +207,7 @@ static void raise(struct vcpu *v, struct hv_event *e)
 		};
 		break;
 	case EVENT_SHUTDOWN:
+		vm_dump(v, "triple fault");
 		vm_request(v->vm, vm_on_crash(v->vm), "vcpu %u: triple fault at rip %llx", v->index,
 			   (unsigned long long)v->regs.rip);
 		break;
@@ -362,6 +363,8 @@ static bool handle_requests(struct vcpu *v)
 	uint32_t r = __atomic_exchange_n(&v->requests, 0, __ATOMIC_SEQ_CST);
 
 	if (r & VCPU_REQ_STOP) {
+		/* What other vCPUs want is done when the VM goes on. */
+		__atomic_fetch_or(&v->requests, r & ~VCPU_REQ_STOP, __ATOMIC_SEQ_CST);
 		park(v);
 		return false;
 	}
