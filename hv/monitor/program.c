@@ -24,12 +24,12 @@ static uint32_t event_head, event_tail, event_lost;
 static char request[REQUEST_MAX + 1];
 static size_t request_len;
 static bool too_long, busy;
+static uint64_t reply_at, lost_before; /* where the reply's object begins; tx_lost there */
 
 static void put_text(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		serial_put(&line, (uint8_t)s[i]);
-	serial_drain(&line);
 }
 
 /* An answer is one object and its newline; the newline is ours to send, after the rest. */
@@ -121,10 +121,25 @@ static void begin_reply(const char *id, size_t len)
 	put_text("{\"id\":", 6);
 	put_text(id, len);
 	put_text(",\"reply\":", 9);
+	reply_at = line.tx_head;
+	lost_before = line.tx_lost;
+}
+
+/* Half an object would be none: the line's buffer has no room for this reply. */
+static void take_back(void)
+{
+	struct out o;
+
+	line.tx_head = reply_at;
+	out_begin(&o, put_answer, NULL, OUT_JSON);
+	out_refuse(&o, "the answer is too long for the line: console read gives a screen in pieces");
+	out_end(&o);
 }
 
 static void end_reply(void)
 {
+	if (line.tx_lost != lost_before && line.tx_tail <= reply_at)
+		take_back();
 	put_text("}\n", 2);
 	busy = false;
 }
