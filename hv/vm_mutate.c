@@ -228,6 +228,17 @@ static struct region_map *exchange(struct vm *vm, struct region_map *map)
 	return old;
 }
 
+/* No table that is looked at goes away meanwhile. */
+bool vm_lookup(struct vm *vm, gpa_t gpa, struct npt_leaf *leaf)
+{
+	bool found;
+
+	begin(vm);
+	found = npt_lookup(&vm->npt, gpa, leaf);
+	end(vm);
+	return found;
+}
+
 void vm_copy_regions(struct vm *vm, struct region_map *to)
 {
 	begin(vm);

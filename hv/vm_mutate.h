@@ -38,6 +38,7 @@ enum hv_status vm_promote(struct vm *vm, gpa_t gpa, uint64_t len, uint64_t *coun
 void vm_reclaim(struct vm *vm);
 
 /* The regions as they are just now. */
+bool vm_lookup(struct vm *vm, gpa_t gpa, struct npt_leaf *leaf);
 void vm_copy_regions(struct vm *vm, struct region_map *to);
 
 /* Makes the range RAM or nothing.  HV_NOMEM: too many regions, or no page for the map. */

@@ -4,6 +4,7 @@
 #include "hv/cpu.h"
 #include "hv/monitor/session.h"
 #include "hv/trace.h"
+#include "hv/vm_mutate.h"
 #include "mm/frame.h"
 
 /* ---- exits ------------------------------------------------------------------------ */
@@ -125,7 +126,7 @@ static void walk(struct session *s, unsigned argc, char **argv)
 		return;
 	}
 	out_hex(&s->out, "gpa", gpa);
-	if (!npt_lookup(&vm->npt, GPA(gpa), &leaf)) {
+	if (!vm_lookup(vm, GPA(gpa), &leaf)) {
 		out_str(&s->out, "state", "not mapped");
 		return;
 	}

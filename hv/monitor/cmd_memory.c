@@ -205,7 +205,7 @@ static void log_count(struct session *s, unsigned argc, char **argv)
 	if (!vm)
 		return;
 	if (!vm->npt.log) {
-		out_refuse(&s->out, "vm '%s': writes are not logged: log on first", vm->config.name);
+		out_refuse(&s->out, "vm '%s': writes are not logged: dirty on first", vm->config.name);
 		return;
 	}
 	bitmap = hv_pages_alloc(0);
@@ -213,7 +213,7 @@ static void log_count(struct session *s, unsigned argc, char **argv)
 		out_refuse(&s->out, "no memory for the bitmap");
 		return;
 	}
-	end = vm->npt.log->pages * PAGE_SIZE;
+	end = vm->dirty.pages * PAGE_SIZE; /* npt.log goes when the VM stops or is reset */
 	for (uint64_t at = 0; at < end && !st; at += VM_HARVEST_MAX) {
 		uint64_t count = 0;
 
