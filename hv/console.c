@@ -382,6 +382,10 @@ static void report_losses(void)
 			  guest[i].in.lost);
 		guest[i].in.lost = 0;
 	}
+	if (monitor_in.lost) {
+		tx_printf("-- console: the monitor did not take %u bytes of input --\n", monitor_in.lost);
+		monitor_in.lost = 0;
+	}
 }
 
 void console_poll(bool (*deliver)(unsigned index, uint8_t c))
@@ -413,6 +417,19 @@ bool console_monitor_read(uint8_t *c)
 	*c = q->byte[q->tail % QUEUE];
 	WRITE_ONCE(q->tail, q->tail + 1);
 	return true;
+}
+
+bool console_monitor_skip_to(uint8_t c)
+{
+	struct queue *q = &monitor_in;
+	uint32_t head = READ_ONCE(q->head);
+
+	for (uint32_t at = q->tail; at != head; at++)
+		if (q->byte[at % QUEUE] == c) {
+			WRITE_ONCE(q->tail, at + 1);
+			return true;
+		}
+	return false;
 }
 
 bool console_monitor_disturbed(void)

@@ -56,6 +56,8 @@ size_t console_copy(unsigned s, uint64_t *at, char *buf, size_t size);
 void console_monitor_write(const char *s, size_t n);
 /* The next byte typed to the monitor; false: there is none. */
 bool console_monitor_read(uint8_t *c);
+/* Drops what was typed up to a @c and that; false: there is none, all stays. */
+bool console_monitor_skip_to(uint8_t c);
 /* Something else has been written over the monitor's line since the last call. */
 bool console_monitor_disturbed(void);
 

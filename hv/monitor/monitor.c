@@ -74,17 +74,13 @@ void monitor_poll(void)
 	uint8_t c;
 
 	program_poll();
+	if (busy && console_monitor_skip_to(CTRL_C))
+		session_cancel(&person);
 	if (busy && session_poll(&person))
 		finish();
-	while (console_monitor_read(&c)) {
-		if (!busy)
-			key(c);
-		else if (c == CTRL_C) {
-			session_cancel(&person);
-			if (session_poll(&person))
-				finish();
-		}
-	}
+	/* What is typed ahead of a command that waits is for the next prompt. */
+	while (!busy && console_monitor_read(&c))
+		key(c);
 	if (console_monitor_disturbed() && !busy)
 		line_show(&line);
 }
