@@ -128,7 +128,9 @@ class Machine:
         if self.emulator == "bochs":
             self._start_bochs()
         else:
-            self.command = self.qemu_command(["-serial", "stdio"])
+            # Ctrl-C is for who reads the line, not for QEMU.
+            self.command = self.qemu_command(["-chardev", "stdio,id=person,signal=off",
+                                              "-serial", "chardev:person"])
             self.serial = pexpect.spawn(self.command[0], self.command[1:], timeout=self.timeout,
                                         echo=False)
             self.serial.delaybeforesend = None
