@@ -95,23 +95,39 @@ static uint64_t allowance(struct vcpu *v, uint64_t now)
 }
 
 /* Who is to park does so at once.  No other request counts: guests send those to each other. */
-static bool may_run(struct vcpu *v, uint64_t now)
+static bool is_to_park(const struct vcpu *v)
 {
-	return allowance(v, now) || (READ_ONCE(v->requests) & VCPU_REQ_STOP);
+	return READ_ONCE(v->requests) & VCPU_REQ_STOP;
 }
 
-/* The one that has had least for its weight.  Who slept gets no more than a slice in advance. */
+/*
+ * Who slept gets no more than a slice in advance.  Who has had a slice waits for no
+ * more than that is worth: it may have run by another weight.
+ */
+static void keep_near(struct vcpu *v, uint64_t virtual_ns)
+{
+	uint64_t least = virtual_ns > SCHED_SLICE_NS ? virtual_ns - SCHED_SLICE_NS : 0;
+	uint64_t most = virtual_ns + SCHED_SLICE_NS * SCHED_WEIGHT / READ_ONCE(v->vm->config.weight);
+
+	v->sched.virtual_ns = min_u64(max_u64(v->sched.virtual_ns, least), most);
+}
+
+/* The one that has had least for its weight. */
 static struct vcpu *pick(struct queue *q, uint64_t now)
 {
-	uint64_t least = q->virtual_ns > SCHED_SLICE_NS ? q->virtual_ns - SCHED_SLICE_NS : 0;
 	struct vcpu *best = NULL;
 
 	lock(&q->lock);
 	for (struct vcpu *v = q->first; v; v = v->sched.next) {
-		if (!vcpu_runnable(v) || !may_run(v, now))
+		if (!vcpu_runnable(v))
 			continue;
-		if (v->sched.virtual_ns < least)
-			v->sched.virtual_ns = least;
+		if (is_to_park(v)) {
+			best = v;
+			break;
+		}
+		if (!allowance(v, now))
+			continue;
+		keep_near(v, q->virtual_ns);
 		if (!best || v->sched.virtual_ns < best->sched.virtual_ns)
 			best = v;
 	}
@@ -127,7 +143,8 @@ static void take_turn(struct queue *q, struct vcpu *v, uint64_t now)
 	uint64_t left = allowance(v, now), used;
 	uint32_t weight = READ_ONCE(v->vm->config.weight);
 
-	q->virtual_ns = v->sched.virtual_ns;
+	if (!is_to_park(v))
+		q->virtual_ns = v->sched.virtual_ns;
 	vcpu_run(v, now + min_u64(left ? left : SCHED_SLICE_NS, SCHED_SLICE_NS));
 	used = time_now_ns() - now;
 	v->sched.virtual_ns += used * SCHED_WEIGHT / weight;
@@ -144,7 +161,7 @@ static uint64_t next_deadline(struct queue *q)
 	for (struct vcpu *v = q->first; v; v = v->sched.next)
 		if (!vcpu_runnable(v))
 			d = min_u64(d, vcpu_next_deadline(v));
-		else if (may_run(v, now))
+		else if (is_to_park(v) || allowance(v, now))
 			d = now; /* it has become runnable since we looked */
 		else
 			d = min_u64(d, v->sched.period_start + SCHED_PERIOD_NS);

@@ -300,8 +300,19 @@ def test_weights_and_cap(control, flat_files):
     ask("vm set heavy cap=20")
     light, heavy = shares(4)
     assert 0.1 < heavy < 0.25 and light > heavy, (light, heavy)
-    ask("vm set light weight=300 cpus=0")
-    ask("vm set heavy cap=0")
+    # The least of weights neither keeps a VM from parking, nor is it owed for later.
+    ask("vm set light weight=1")
+    ask("vm set heavy cap=0 weight=10000")
+    time.sleep(2)
+    began = time.monotonic()
+    ask("vm pause light")
+    assert time.monotonic() - began < 5
+    ask("vm resume light")
+    ask("vm set light weight=100")
+    ask("vm set heavy weight=100")
+    light, heavy = shares(4)
+    assert 0.7 < heavy / light < 1.4, (light, heavy)
+    ask("vm set light cpus=0")
     light, heavy = shares(4)
     assert heavy > 0.4, (light, heavy)
 
