@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The monitor: by a person at the console, and by a program at the control line."""
+import hashlib
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import types
 
 import pytest
 
-from conftest import GUEST, ROOT
+from conftest import GUEST, LINUX, ROOT, linux_vm
 
 FLCTL = os.path.join(ROOT, "tools", "flctl")
 CONTROL = 'control { kind = "auto"; };\n'
@@ -189,6 +190,7 @@ CODE = {
     "busy": "jmp .",
     # No interrupt table: a triple fault.
     "crash": "lidt none\n int3\n none: .word 0, 0, 0",
+    "noise": "mov $0x3f8, %dx\n mov $1, %al\n next: out %al, %dx\n jmp next",
     # Takes 65536 bytes, with a rest after each, and tells their sum.
     "slow": """
         mov $1, %al
@@ -338,6 +340,17 @@ def test_crash_pauses_and_is_told(control, flat_files):
 
 
 @svm_only
+def test_screen_of_control_bytes(control, flat_files):
+    """Six bytes each on the wire: too long for one answer, which is refused whole."""
+    _, c, ask = control(flat_vm("noisy", "noise"), flat_files)
+    while ask("console read noisy")["next"] < 70000:
+        time.sleep(0.1)
+    assert "too long" in c.ask("console dump noisy")["error"]
+    assert set(ask("console read noisy 1000")["text"]) == {"\x01"}
+    assert ask("console read noisy 99999999999999")["text"]
+
+
+@svm_only
 def test_paste_into_a_slow_guest(machine, backend, flat_files):
     """64 KiB typed at once: every byte arrives."""
     m = machine(flat_vm("slow", "slow"), flat_files, backend=backend, smp=2, one_thread=True)
@@ -346,3 +359,16 @@ def test_paste_into_a_slow_guest(machine, backend, flat_files):
     m.send(text)
     m.expect("([01]{16})", 120)
     assert int(m.serial.match.group(1), 2) == sum(text.encode()) & 0xffff
+
+
+@svm_only
+def test_lines_into_a_flood(machine, backend):
+    """A thousand lines all arrive at Linux's cat while the console is flooded."""
+    m = machine(linux_vm("linux"), LINUX, backend=backend, smp=2)
+    m.expect("/ # ", 150)
+    m.send("stty -echo; (while :; do echo flood flood flood; done) & cat > /got; kill $!; md5sum /got\n")
+    m.expect("flood flood", 60)
+    lines = "".join(f"line {i:04}\n" for i in range(1000))
+    m.send(lines + "\x04")
+    m.expect("([0-9a-f]{32})  /got", 120)
+    assert m.serial.match.group(1).decode() == hashlib.md5(lines.encode()).hexdigest()
