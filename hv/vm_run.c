@@ -16,7 +16,7 @@
 
 const char *vm_state_name(enum vm_state s)
 {
-	static const char *const names[] = { "stopped", "running", "paused", "waits for memory" };
+	static const char *const names[] = { "stopped", "running", "paused", "waiting for memory" };
 
 	return names[s];
 }
