@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The configuration console before the VMs start."""
+import re
+
 from conftest import GUEST
 
 WAIT = "boot-wait = <30>;\n"
@@ -7,15 +9,21 @@ VM = 'first { memory-mib = <64>; bootargs = "halt"; kernel = "/EFI/faultline/gue
 
 
 def tell(m, line, *answers):
+    if m.emulator == "bochs":
+        # Its serial port has no flow control, and the firmware looks seldom.
+        for c in line:
+            m.send(c)
+            m.expect(re.escape(c), 60)
+        line = ""
     m.send(line + "\r")
     for a in answers:
         m.expect(a, 60)
     m.expect("config> ", 60)
 
 
-def test_editor(machine, backend):
+def test_editor(machine):
     """Shown, edited, refused, browsed, saved, forgotten, loaded again; and booted with."""
-    m = machine(VM, [GUEST], root=WAIT, backend=backend, smp=1)
+    m = machine(VM, [GUEST], root=WAIT, backend="svm", smp=1)
     m.expect("any key configures", 100)
     m.send("x")
     m.expect("config> ", 60)
@@ -50,3 +58,16 @@ def test_nobody_there(machine):
     m = machine(VM, [GUEST], root="boot-wait = <2>;\n", backend="svm", smp=1)
     m.expect("VMs start in 1 s", 60)
     m.expect("vm 'first': 1 vCPUs", 60)
+
+
+def test_editor_on_vmx(machine):
+    m = machine(VM, [GUEST], root=WAIT, backend="vmx", smp=1)
+    m.expect("any key configures", 100)
+    m.send("x")
+    m.expect("config> ", 60)
+    tell(m, "set first vcpus 2")
+    tell(m, "save", "saved to")
+    tell(m, "reload")
+    tell(m, "show first", "vcpus = <2>")
+    m.send("boot\r")
+    m.expect("vm 'first': 2 vCPUs", 100)
