@@ -2,9 +2,9 @@
 /*
  * load_linux: bzImage, initrd, zero page.
  *
- * Called from: start of a VM.  The kernel goes to its preferred address, or to
- * the lowest aligned one if it can be relocated and does not fit there; the
- * initrd as high as the kernel allows.  Field names are the protocol's.
+ * Called from: start of a VM.  The kernel goes to its preferred address: loaded
+ * lower, a 64-bit kernel would move itself there; the initrd as high as the
+ * kernel allows.  Field names are the protocol's.
  * Pure (tests/host/test_load_linux.c, tests/fuzz/fuzz_linux.c).
  * Spec: Linux Documentation/arch/x86/boot.rst.
  */
@@ -77,7 +77,6 @@ _Static_assert(HDR + sizeof(struct setup_header) == 0x268, "header of version 2.
 #define SECTOR		    512
 #define DEFAULT_SETUP_SECTS 4
 #define ENTRY_64	    0x200
-#define MAX_ALIGNMENT	    GIB
 
 /* What is to be loaded, once the header has been checked. */
 struct bzimage {
@@ -175,25 +174,11 @@ static bool room_at(const struct load_env *env, const struct bzimage *k, uint64_
 static enum hv_status place_kernel(const struct load_env *env, struct bzimage *k,
 				   struct hv_error *err)
 {
-	const struct setup_header *h = &k->hdr;
-	uint64_t align = h->kernel_alignment;
-
-	k->addr = h->pref_address;
+	k->addr = k->hdr.pref_address;
 	if (room_at(env, k, k->addr))
 		return HV_OK;
-	if (h->relocatable_kernel) {
-		if (!align || align & (align - 1) || align > MAX_ALIGNMENT) {
-			hv_error_set(err,
-				     "%s: kernel_alignment 0x%lx is no power of two up to 0x%lx",
-				     k->file->name, align, (uint64_t)MAX_ALIGNMENT);
-			return HV_INVAL;
-		}
-		k->addr = align_up(MIB, align);
-		if (room_at(env, k, k->addr))
-			return HV_OK;
-	}
 	hv_error_set(err, "%s: needs 0x%lx bytes at 0x%lx, but RAM ends at 0x%lx", k->file->name,
-		     k->room, h->pref_address, env->ram_low);
+		     k->room, k->addr, env->ram_low);
 	return HV_RANGE;
 }
 

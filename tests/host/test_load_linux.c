@@ -114,20 +114,8 @@ static void places_the_kernel(void **s)
 {
 	struct linux_test *t = *s;
 
-	/* No room at 16 MiB: the lowest aligned address. */
+	/* No room at 16 MiB, where it would move itself to. */
 	t->ram.env.ram_low = 16 * MIB;
-	assert_int_equal(load(t), HV_OK);
-	assert_int_equal(t->out.regs.rip, 0x200200);
-	put(t, 0x230, 4, 0x3);
-	assert_int_equal(load(t), HV_INVAL);
-	put(t, 0x230, 4, 0);
-	assert_int_equal(load(t), HV_INVAL);
-	put(t, 0x230, 4, 0x80000000);
-	assert_int_equal(load(t), HV_INVAL);
-	put(t, 0x230, 4, 0x1000000);
-	assert_int_equal(load(t), HV_RANGE);
-	put(t, 0x230, 4, 0x200000);
-	put(t, 0x234, 1, 0);
 	assert_int_equal(load(t), HV_RANGE);
 	assert_non_null(strstr(t->err.text, "0x1000000"));
 	/* Exactly enough, and a byte less. */
@@ -145,7 +133,6 @@ static void places_the_kernel(void **s)
 	put(t, 0x258, 8, 0x90000);
 	assert_int_equal(load(t), HV_RANGE);
 	t->ram.env.ram_low = MIB;
-	put(t, 0x234, 1, 1);
 	assert_int_equal(load(t), HV_RANGE);
 }
 
