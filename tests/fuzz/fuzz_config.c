@@ -17,13 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define DEPTH	 5
 
 static const char *const props[] = {
-	"kind", "base", "stride", "clock", "baud", "escape", "log-level", "max-cpus", "when-idle",
+	"kind", "base", "stride", "clock", "baud", "escape", "log-level", "max-cpus", "when-idle", "boot-wait",
 	"vcpus", "memory-mib", "cpus", "kernel", "initrd", "modules", "bootargs", "type",
 	"flat-load", "flat-entry", "flat-mode", "max-leaf", "on-reboot", "on-crash", "weight", "cap", "test-exit", "test-calls", "no-access-bits", "fw-cfg",
 	"#address-cells", "#size-cells", "device_type", "reg", "status", "compatible", "phandle",
 	"unknown",
 };
-static const char *const nodes[] = { "console", "vms", "a", "b", "memory@0", "memory", "x@1", "" };
+static const char *const nodes[] = { "console", "control", "vms", "a", "b", "memory@0", "memory", "x@1", "" };
 
 static void warn(void *ctx, const char *text)
 {

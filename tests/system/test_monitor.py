@@ -11,7 +11,7 @@ import types
 
 import pytest
 
-from conftest import GUEST, LINUX, ROOT, linux_vm
+from conftest import BUILD, GUEST, LINUX, ROOT, linux_vm
 
 FLCTL = os.path.join(ROOT, "tools", "flctl")
 CONTROL = 'control { kind = "auto"; };\n'
@@ -372,3 +372,27 @@ def test_lines_into_a_flood(machine, backend):
     m.send(lines + "\x04")
     m.expect("([0-9a-f]{32})  /got", 120)
     assert m.serial.match.group(1).decode() == hashlib.md5(lines.encode()).hexdigest()
+
+
+def test_up_and_down(backend, tmp_path):
+    """`make up` and `make down`: the demo machine detached, and flctl on its socket."""
+    up = os.path.join(ROOT, "tools", "up")
+    where = str(tmp_path / "up")
+    done = subprocess.run([up, os.path.join(BUILD, "up.img"), where, "--backend", backend],
+                          capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == [where + "/console", where + "/control"]
+    try:
+        end = time.monotonic() + 400
+        # What is asked while the firmware has the line is lost.
+        patience = {"svm": "5", "vmx": "40"}[backend]
+        while True:
+            done = subprocess.run([FLCTL, "-s", where + "/control", "--timeout", patience, "vm", "list"],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode == 0 and "linux" in done.stdout:
+                break
+            assert done.returncode == 3 and time.monotonic() < end, done
+    finally:
+        subprocess.run([up, "--down", where], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    assert not os.path.exists(where + "/pid")
+    assert subprocess.run([FLCTL, "-s", where + "/none", "vm", "list"], capture_output=True,
+                          check=False).returncode == 2
