@@ -226,13 +226,11 @@ $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libpure.a
 	@echo "  FUZZ $<"
 	@clang $(FUZZ_FLAGS) -fsanitize=fuzzer -MMD -MP $< $(B)/fuzz/libpure.a -o $@ -lfdt
 
-.PHONY: fuzz lint spin test help clean
+.PHONY: fuzz dtcheck lint spin test help clean
 fuzz: $(FUZZERS) ## run every fuzzer for FUZZ_SECONDS
-	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZERS).PHONY: dtcheck
+	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZERS)
 dtcheck: ## every .dts against the schema in docs/bindings
 	@tools/dtcheck
-
-
 lint: $(B)/faultline.efi ## sizes, layers, purity, twins; line counts by folder
 	@/usr/bin/python3 tests/lint/lint.py $(PURE)
 spin: ## model check the protocol of the nested tables, with Spin

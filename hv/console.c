@@ -207,6 +207,15 @@ static unsigned next_focus(unsigned from)
 	return CONSOLE_MONITOR;
 }
 
+/* Whoever sits at the line cares for the VMs that are left. */
+static unsigned vm_left(unsigned from)
+{
+	for (unsigned i = 1; i <= CONFIG_MAX_VMS; i++)
+		if (guest[(from + i) % CONFIG_MAX_VMS].attached)
+			return (from + i) % CONFIG_MAX_VMS;
+	return CONSOLE_MONITOR;
+}
+
 void console_focus(unsigned s)
 {
 	lock(&console_lock);
@@ -236,7 +245,7 @@ void console_detach(unsigned index)
 	lock(&console_lock);
 	guest[index].attached = false;
 	if (focus == index) {
-		set_focus(next_focus(index));
+		set_focus(vm_left(index));
 		serial_drain(&line);
 	}
 	unlock(&console_lock);
