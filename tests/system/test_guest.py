@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The test guest: the same TAP on both back ends, alone and beside another VM."""
+import functools
 import hashlib
 import os
 import re
 import subprocess
 
+import pexpect
 import pytest
 
 from conftest import BUILD, GUEST, LINUX, ROOT, linux_vm, plain
@@ -35,6 +37,22 @@ def check(m, lines):
             f.write("\n".join(tap) + "\n")
 
 
+def again(test):
+    """Three tries under QEMU, which now and then loses a guest or doubles an interrupt (docs/testing.md)."""
+    @functools.wraps(test)
+    def tries(machine, **kw):
+        for left in 2, 1, 0:
+            try:
+                return test(machine, **kw)
+            except (AssertionError, pexpect.ExceptionPexpect):
+                if not left or "vmx" in kw.values():
+                    raise
+                print("again: QEMU?")
+        return None
+    return tries
+
+
+@again
 def test_guest(machine, backend):
     m = machine(guest_vm("guest"), [GUEST], backend=backend, smp=2)
     with open(GUEST[0], "rb") as f:
@@ -48,17 +66,20 @@ def test_guest(machine, backend):
 
 
 @pytest.mark.parametrize("leaf", ["4K", "1G"])
+@again
 def test_guest_leaf_sizes(machine, leaf):
     m = machine(guest_vm("guest", more=f'max-leaf = "{leaf}";'), [GUEST], backend="svm", smp=2)
     check(m, None)
 
 
+@again
 def test_guest_on_one_cpu(machine):
     """Four vCPUs share one CPU: everything works by preemption."""
     m = machine(guest_vm("guest"), [GUEST], backend="svm", smp=1)
     check(m, None)
 
 
+@again
 def test_two_guests_do_not_see_each_other(machine, backend):
     """Both count their IPIs exactly while the other sends its own."""
     m = machine(guest_vm("one", 3) + guest_vm("two", 3), [GUEST], backend=backend, smp=2)
@@ -90,6 +111,7 @@ MEMORY = [("svm", "", 60), ("svm", "no-access-bits;", 10), ("svm", 'max-leaf = "
 
 
 @pytest.mark.parametrize("where, more, seconds", MEMORY)
+@again
 def test_memory_under_fire(machine, where, more, seconds):
     """Four CPUs write while a fifth has the hypervisor log, age, move and discard their pages."""
     m = machine(guest_vm("guest", 5, f'test-calls; bootargs = "memory={seconds}"; {more}'), [GUEST],
