@@ -75,7 +75,7 @@ def test_malformed_configuration(machine, blob, line):
     m.expect(line, 60)
     m.expect("vm: none is configured", 60)
     m.send("\x1dn")
-    m.expect("console: monitor", 10)
+    m.expect("console: monitor", 60)
     assert m.alive()
 
 
@@ -115,7 +115,7 @@ def test_cpu_without_the_features(machine, backend_, cpu, line):
     m.expect(line, 60)
     m.expect(r"no VM can run|no VM is running", 60)
     m.send("\x1dn")
-    m.expect("console: monitor", 10)
+    m.expect("console: monitor", 60)
 
 
 def test_cpus_beyond_the_limit_are_parked(machine):
