@@ -37,21 +37,18 @@ struct removal {
 	struct gathered frames;
 };
 
-static void taken(struct removal *r, gpa_t gpa, uint64_t v, uint64_t len)
-{
-	/* What was there reads as zero from now on: that is a change like any other. */
-	if (r->log)
-		dirty_mark_range(r->log, gpa, len);
-	gather(&r->frames, npte_hpa(r->n->fmt, v), len);
-}
-
 /*
  * @unused too: an empty entry is frozen as well, so that nobody fills it.  False:
- * a fault has split the leaf meanwhile, look again.
+ * a fault has split the leaf meanwhile, look again.  Inlined once for pages, of
+ * which a removal has most: there nothing is asked again for each.
  */
-static bool take_run(struct removal *r, const struct npt_run *run, bool unused)
+static inline __attribute__((always_inline)) bool take_entries(struct removal *r,
+							       const struct npt_run *run,
+							       unsigned shift, bool unused)
 {
-	const uint64_t len = BIT64(run->shift);
+	const struct npt *n = r->n;
+	const uint64_t len = BIT64(shift), addr = n->fmt->addr;
+	struct dirty_log *log = r->log;
 	uint64_t *e = run->e, *end = e + run->count;
 
 	for (gpa_t gpa = run->gpa; e < end; e++, gpa.v += len) {
@@ -59,13 +56,23 @@ static bool take_run(struct removal *r, const struct npt_run *run, bool unused)
 
 		if (v == NPTE_FROZEN || (v == NPTE_EMPTY && !unused))
 			continue;
-		v = npte_freeze(r->n, run->shift, e);
-		if (npte_is_table(r->n->fmt, v, run->shift))
+		v = npte_freeze(n, shift, e, v);
+		if (npte_is_table(n->fmt, v, shift))
 			return false;
-		if (v != NPTE_EMPTY)
-			taken(r, gpa, v, len);
+		if (v == NPTE_EMPTY)
+			continue;
+		/* What was there reads as zero from now on: that is a change like any other. */
+		if (log)
+			dirty_mark_range(log, gpa, len);
+		gather(&r->frames, HPA(v & addr), len);
 	}
 	return true;
+}
+
+static bool take_run(struct removal *r, const struct npt_run *run, bool unused)
+{
+	return run->shift == NPT_SHIFT_4K ? take_entries(r, run, NPT_SHIFT_4K, unused) :
+					    take_entries(r, run, run->shift, unused);
 }
 
 /* Unlinks the table that @run is all of: walkers may still hold it, so it is retired. */
@@ -163,7 +170,7 @@ static enum hv_status move_one(struct npt *n, const struct npt_move_env *env, ui
 	if (!hpa_valid(to))
 		return HV_NOMEM;
 	b->page[b->count].e = e;
-	b->page[b->count].was = npte_freeze(n, NPT_SHIFT_4K, e);
+	b->page[b->count].was = npte_freeze(n, NPT_SHIFT_4K, e, npt_load(e));
 	b->page[b->count++].to = to;
 	return HV_OK;
 }

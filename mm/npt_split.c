@@ -90,7 +90,7 @@ static void freeze(struct npt *n, struct join *j)
 	while (!npte_cas(n, EDGE_DETACH, NPT_SHIFT_2M, j->parent, j->value, NPTE_FROZEN))
 		j->value = npt_load(j->parent);
 	for (unsigned i = 0; i < NPT_ENTRIES; i++)
-		j->was[i] = npte_freeze(n, NPT_SHIFT_4K, &j->table[i]);
+		j->was[i] = npte_freeze(n, NPT_SHIFT_4K, &j->table[i], npt_load(&j->table[i]));
 }
 
 /* False: nothing has changed. */

@@ -110,14 +110,12 @@ static inline void npte_store(const struct npt *n, enum npte_edge edge, unsigned
 }
 
 /*
- * Freezes a leaf or an empty entry and returns what it was.  A table, which a
- * fault may have split the leaf into just now, or what is FROZEN already, is
- * left as it is and returned.
+ * Freezes a leaf or an empty entry, last seen as @v, and returns what it was.  A
+ * table, which a fault may have split the leaf into just now, or what is FROZEN
+ * already, is left as it is and returned.
  */
-static inline uint64_t npte_freeze(const struct npt *n, unsigned shift, uint64_t *e)
+static inline uint64_t npte_freeze(const struct npt *n, unsigned shift, uint64_t *e, uint64_t v)
 {
-	uint64_t v = npt_load(e);
-
 	while (v != NPTE_FROZEN && !npte_is_table(n->fmt, v, shift) &&
 	       !npte_cas(n, EDGE_FREEZE, shift, e, v, NPTE_FROZEN))
 		v = npt_load(e);
