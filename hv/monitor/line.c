@@ -342,7 +342,8 @@ static void complete(struct line *l)
 	if (c.count > 1 && !more && l->last == '\t')
 		list_candidates(l, &c);
 	insert(l, c.common + c.typed_len, more);
-	if (c.count > 1)
+	/* Behind SETTING= comes the value. */
+	if (c.count > 1 || (l->at && l->text[l->at - 1] == '='))
 		return;
 	if (l->text[l->at] == ' ')
 		move_to(l, l->at + 1);

@@ -2,6 +2,7 @@
 /* session: finds commands and runs them. */
 #include "hv/monitor/session.h"
 
+#include "hv/monitor/settings.h"
 #include "hv/time.h"
 #include "mm/frame.h"
 
@@ -211,6 +212,25 @@ static bool has_blank(const char *text, size_t len)
 	return false;
 }
 
+static bool begins(const char *text, size_t len, const char *with)
+{
+	return len >= strlen(with) && !memcmp(text, with, strlen(with));
+}
+
+/* What goes on from @text once the command is there: a VM's name, then its settings. */
+static const char *argument(const char *text, size_t len, unsigned index)
+{
+	bool create = begins(text, len, "vm create ");
+
+	if ((create || begins(text, len, "vm set ")) &&
+	    has_blank(text + (create ? 10 : 7), len - (create ? 10 : 7)))
+		return settings_name(index, create ? SETTINGS_ALL : SETTINGS_LIVE);
+	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
+		if (vms[i] && has_blank(text, len) && !index--)
+			return vms[i]->config.name;
+	return NULL;
+}
+
 const char *session_complete(const char *text, size_t len, unsigned index)
 {
 	char last[24] = "";
@@ -226,8 +246,5 @@ const char *session_complete(const char *text, size_t len, unsigned index)
 			if (!index--)
 				return word;
 		}
-	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++)
-		if (vms[i] && has_blank(text, len) && !index--)
-			return vms[i]->config.name;
-	return NULL;
+	return argument(text, len, index);
 }

@@ -220,6 +220,18 @@ static const struct setting *find(const char *word, size_t len)
 	return NULL;
 }
 
+const char *settings_name(unsigned index, enum settings_which which)
+{
+	static char name[24];
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+		if ((settings[i].live || which == SETTINGS_ALL) && !index--) {
+			hv_snprintf(name, sizeof(name), "%s=", settings[i].name);
+			return name;
+		}
+	return which == SETTINGS_ALL && !index ? "like=" : NULL;
+}
+
 static void refuse_name(const char *word, enum settings_which which, struct hv_error *err)
 {
 	char names[160];

@@ -25,4 +25,7 @@ bool settings_apply(struct config_vm *c, unsigned count, char **words, enum sett
 bool settings_check(const struct config_vm *c, struct hv_error *err) __must_check;
 bool settings_has_cpu(const struct config_vm *c);
 
+/* The @index-th of their names with its '=', or NULL beyond the last; for completion. */
+const char *settings_name(unsigned index, enum settings_which which);
+
 void settings_show(struct out *o, const struct config_vm *c);

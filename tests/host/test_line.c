@@ -212,6 +212,16 @@ static void history_goes_back_and_forth(void **s)
 	assert_string_equal(line.text, "new");
 }
 
+static void tab_leaves_room_for_a_value(void **s)
+{
+	static const char *const list[] = { "weight=", NULL };
+
+	(void)s;
+	words = list;
+	assert_string_equal(edited("vm set web we\t"), "vm set web weight=|");
+	assert_string_equal(edited("vm set web we\t5"), "vm set web weight=5|");
+}
+
 static void tab_completes_what_is_common(void **s)
 {
 	static const char *const some[] = { "pause", "pause-all", "vm", "stop", "bad\007", NULL };
@@ -481,6 +491,7 @@ int main(void)
 		cmocka_unit_test(cancels_and_ends),
 		cmocka_unit_test(history_goes_back_and_forth),
 		cmocka_unit_test(tab_completes_what_is_common),
+		cmocka_unit_test(tab_leaves_room_for_a_value),
 		cmocka_unit_test(second_tab_lists),
 		cmocka_unit_test(other_output_comes_between),
 		cmocka_unit_test(long_lines_scroll),
