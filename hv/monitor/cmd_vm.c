@@ -2,6 +2,7 @@
 /* cmd_vm: the life of VMs, from the monitor. */
 #include "hv/console.h"
 #include "hv/cpu.h"
+#include "hv/log.h"
 #include "hv/monitor/settings.h"
 #include "hv/monitor/session.h"
 #include "hv/time.h"
@@ -87,12 +88,24 @@ static void show(struct session *s, unsigned argc, char **argv)
 
 /* ---- states ------------------------------------------------------------------------- */
 
+/* It was paused as asked for, and somebody else has let it go on since. */
+static bool goes_on_again(const struct vm *vm)
+{
+	return READ_ONCE(vm->state) == VM_RUNNING &&
+	       __atomic_load_n(&vm->request, __ATOMIC_ACQUIRE) == VM_REQ_NONE &&
+	       READ_ONCE(vm->parked) != vm->vcpu_count;
+}
+
 static bool wait_for_state(struct session *s)
 {
 	const struct vm *vm = session_vm(s);
 
 	if (vm && vm->state == s->want && (vm->request == VM_REQ_NONE || s->want == VM_STOPPED)) {
 		out_done(&s->out, "vm '%s': %s", s->vm_name, s->done);
+		return true;
+	}
+	if (vm && s->want == VM_PAUSED && goes_on_again(vm)) {
+		out_refuse(&s->out, "vm '%s' was paused and has been resumed by another", s->vm_name);
 		return true;
 	}
 	if (vm && time_now_ns() < s->wait_until && (vm->state != VM_STOPPED || s->want == VM_STOPPED))
@@ -233,8 +246,12 @@ static bool wait_and_place(struct session *s)
 {
 	struct vm *vm = session_vm(s);
 
-	if (vm && vm->state == VM_RUNNING && time_now_ns() < s->wait_until)
+	if (vm && vm->state == VM_RUNNING && time_now_ns() < s->wait_until) {
+		/* If another request is faster, this one is made again when that is over. */
+		if (goes_on_again(vm) && !vm_order(vm, VM_REQ_PAUSE, "to move its vCPUs"))
+			log_debug("vm '%s': busy, its vCPUs are moved later", s->vm_name);
 		return false;
+	}
 	if (!vm || vm->state == VM_RUNNING) {
 		out_refuse(&s->out, "vm '%s' could not be paused", s->vm_name);
 		return true;
