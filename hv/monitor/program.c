@@ -11,10 +11,12 @@
 #define REQUEST_MAX 1024
 #define EVENTS	    32
 #define ID_MAX	    64
+#define EVENT_ROOM  2048 /* for an event's object, with every byte escaped */
 
 struct event {
 	char what[24], vm[CONFIG_NAME_LEN], text[160];
 };
+_Static_assert(6 * sizeof(struct event) + 100 < EVENT_ROOM, "an event fits");
 
 static struct serial line;
 static struct lock event_lock;
@@ -102,7 +104,7 @@ static void send_events(void)
 	uint32_t lost;
 	struct out o;
 
-	while (next_event(&e, &lost)) {
+	while (SERIAL_TX - (line.tx_head - line.tx_tail) >= EVENT_ROOM && next_event(&e, &lost)) {
 		out_begin(&o, put_answer, NULL, OUT_JSON);
 		out_str(&o, "event", "%s", e.what);
 		out_str(&o, "vm", "%s", e.vm);
@@ -202,6 +204,24 @@ static void take(uint8_t c)
 	too_long = false;
 }
 
+/* No request can have been understood that was on the line then. */
+static void report_overruns(void)
+{
+	if (!line.uart.overruns)
+		return;
+	refuse("null", 4, "requests came too fast and were lost %llu times", line.uart.overruns);
+	line.uart.overruns = 0;
+}
+
+/*
+ * A request is looked at when all that was said before has gone out: whoever does
+ * not read is not served, and so a reply finds all of the line's buffer free.
+ */
+static bool may_serve(void)
+{
+	return !busy && line.tx_head == line.tx_tail;
+}
+
 void program_poll(void)
 {
 	uint8_t c;
@@ -211,7 +231,9 @@ void program_poll(void)
 	serial_take(&line);
 	if (busy && session_poll(&session))
 		end_reply();
-	for (; !busy && serial_peek(&line, &c); serial_skip(&line))
+	if (may_serve())
+		report_overruns();
+	for (; may_serve() && serial_peek(&line, &c); serial_skip(&line))
 		take(c);
 	if (!busy)
 		send_events();

@@ -357,6 +357,27 @@ def test_screen_of_control_bytes(control, flat_files):
 
 
 @svm_only
+def test_replies_that_nobody_reads(control):
+    """Half a megabyte of replies is asked for before the first is read: all come, whole."""
+    m, c, ask = control(idle_vm("only"), [GUEST])
+    m.expect("vm 'only': 1 vCPUs", 120)
+    ask("version")
+    s = socket.socket(socket.AF_UNIX)
+    c.socket.close()
+    s.connect(m.control)
+    s.settimeout(60)
+    count = 220
+    s.sendall(b"".join(b'{"id":%d,"command":"help"}\n' % i for i in range(count)))
+    time.sleep(3)
+    with s.makefile("rb") as stream:
+        replies = [json.loads(stream.readline()) for _ in range(count)]
+    assert [r["id"] for r in replies] == list(range(count))
+    assert all(len(r["reply"]["commands"]) > 20 for r in replies)
+    assert sum(len(json.dumps(r)) for r in replies) > 400000
+    s.close()
+
+
+@svm_only
 def test_paste_into_a_slow_guest(machine, backend, flat_files):
     """64 KiB typed at once: every byte arrives."""
     m = machine(flat_vm("slow", "slow"), flat_files, backend=backend, smp=2, one_thread=True)
