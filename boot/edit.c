@@ -183,6 +183,28 @@ bool edit_unset(void *fdt, const char *node, const char *prop, struct hv_error *
 	return !st || bad(err, "property", prop, st);
 }
 
+/* ---- keys ------------------------------------------------------------------------- */
+
+bool edit_key(unsigned *state, int c)
+{
+	enum { PLAIN, ESCAPE, CSI, SS3 };
+	unsigned was = *state;
+
+	*state = PLAIN;
+	if (c == 0x1b) {
+		*state = ESCAPE;
+		return false;
+	}
+	/* Controls, Enter among them, are never a part of one. */
+	if (was == PLAIN || c < ' ')
+		return c >= 0;
+	if (was == ESCAPE && (c == '[' || c == 'O'))
+		*state = c == '[' ? CSI : SS3;
+	else if (was == CSI && c < '@')
+		*state = CSI;
+	return false;
+}
+
 /* ---- showing ---------------------------------------------------------------------- */
 
 /* Printable strings, each with its end. */

@@ -25,3 +25,10 @@ bool edit_remove(void *fdt, const char *vm, struct hv_error *err) __must_check;
 
 /* The tree from @node on (NULL: all of it) as source, a line at a time; false: there is no such node. */
 bool edit_show(const void *fdt, const char *node, void (*line)(const char *text));
+
+/*
+ * The keys of a terminal that are more than one byte (arrows, Home, Alt-x) are not
+ * for the line: false for each of their bytes.  *@state begins as 0; @c is -1 when
+ * nothing came for a while, which ends what was begun.
+ */
+bool edit_key(unsigned *state, int c);

@@ -9,7 +9,7 @@
 #include "boot/efi_file.h"
 #include "hv/monitor/words.h"
 
-#define LINE_SIZE 256
+#define LINE_SIZE WORDS_TEXT
 
 bool editor_wanted(uint32_t seconds)
 {
@@ -28,18 +28,24 @@ bool editor_wanted(uint32_t seconds)
 /* Backspace and Ctrl-U edit; that works on every console there is. */
 static void read_line(char *line)
 {
+	unsigned state = 0;
 	size_t n = 0;
 	int c;
 
 	while ((c = efi_con_key(1000)) != '\r' && c != '\n') {
+		if (!edit_key(&state, c))
+			continue;
 		if ((c == '\b' || c == 0x7f) && n) {
 			n--;
 			efi_con_printf("\b \b");
 		} else if (c == 0x15) {
 			for (; n; n--)
 				efi_con_printf("\b \b");
-		} else if (c >= ' ' && c < 0x7f && n < LINE_SIZE - 1) {
-			line[n++] = (char)c;
+		} else if (c >= ' ' && c < 0x7f) {
+			if (n == LINE_SIZE - 1)
+				c = '\a';
+			else
+				line[n++] = (char)c;
 			efi_con_printf("%c", c);
 		}
 	}

@@ -31,6 +31,8 @@ static void set_tss_descriptor(struct cpu *c)
 	c->gdt[SEL_TSS / 8 + 1] = base >> 32;
 }
 
+_Static_assert(sizeof(struct cpu) <= PAGE_SIZE, "one page");
+
 enum hv_status cpu_create(uint32_t id, uint32_t apic_id)
 {
 	struct cpu *c = hv_pages_alloc(0);

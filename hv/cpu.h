@@ -25,6 +25,9 @@
 /* Host interrupt vectors. */
 enum { HOST_VEC_SERIAL = 0xd0, HOST_VEC_TIMER = 0xe0, HOST_VEC_KICK = 0xe1, HOST_VEC_SPURIOUS = 0xff };
 
+#define CPU_IRQ_FIRST 32
+#define CPU_IRQS      (256 - CPU_IRQ_FIRST)
+
 struct __packed tss {
 	uint32_t reserved0;
 	uint64_t rsp[3];
@@ -52,6 +55,7 @@ struct cpu {
 	uint64_t nmi_count;
 	uint64_t tick_count;
 	uint64_t idle_ns;
+	uint64_t irqs[CPU_IRQS]; /* received, by vector */
 	/* shared */
 	uint32_t id;
 	uint32_t apic_id;

@@ -87,6 +87,7 @@ void trap_dispatch(struct trap_frame *f)
 			panic_trap(f);
 		return;
 	}
+	c->irqs[f->vector - CPU_IRQ_FIRST]++;
 	if (f->vector == HOST_VEC_SPURIOUS)
 		return;
 	if (f->vector == HOST_VEC_SERIAL) {

@@ -14,8 +14,8 @@ static const struct command own_commands[] = {
 };
 
 static const struct command *const tables[] = {
-	own_commands, vm_commands, memory_commands, look_commands, config_commands,
-	system_commands,
+	own_commands, vm_commands, memory_commands, look_commands, irq_commands,
+	config_commands, system_commands,
 };
 
 /* ---- finding ---------------------------------------------------------------------- */

@@ -11,12 +11,13 @@
 #include "hv/base.h"
 #include "hv/status.h"
 
-#define WORDS_MAX 16
+#define WORDS_MAX  16
+#define WORDS_TEXT 1280 /* room for the longest property there is */
 
 struct words {
 	unsigned count;
 	char *word[WORDS_MAX]; /* in @text */
-	char text[256];
+	char text[WORDS_TEXT];
 };
 
 /* HV_RANGE: too long or too many; HV_INVAL: a quote is not closed, or a control byte. */

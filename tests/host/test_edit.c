@@ -156,9 +156,33 @@ static void shows_source(void **s)
 	assert_false(edit_show(fdt, "b", line));
 }
 
+/* What of @in (with '~' for a pause) is for the line. */
+static const char *typed(const char *in)
+{
+	static char out[64];
+	unsigned state = 0;
+	size_t n = 0;
+
+	for (; *in; in++)
+		if (edit_key(&state, *in == '~' ? -1 : (uint8_t)*in))
+			out[n++] = *in;
+	out[n] = 0;
+	return out;
+}
+
+static void keys_of_many_bytes(void **s)
+{
+	(void)s;
+	assert_string_equal(typed("a\033[Ab\033OPc\033[1;5Dd\033xe"), "abcde");
+	assert_string_equal(typed("a\033\033[Ab"), "ab");
+	assert_string_equal(typed("a\033~b\033[~c\033[1~d~"), "abcd");
+	assert_string_equal(typed("a\033[\rb\033\rc\033O\rd"), "a\rb\rc\rd");
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
+		cmocka_unit_test(keys_of_many_bytes),
 		cmocka_unit_test(from_nothing),
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(a_full_tree_stays_as_it_is),

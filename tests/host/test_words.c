@@ -71,18 +71,18 @@ static void refuses_what_is_not_whole(void **s)
 
 static void refuses_too_much(void **s)
 {
-	char line[300];
+	char line[WORDS_TEXT + 1];
 	struct words w;
 
 	(void)s;
 	assert_string_equal(split("a b c d e f g h i j k l m n o p "), "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p");
 	assert_string_equal(split("a b c d e f g h i j k l m n o p q"), RANGE);
 	memset(line, 'x', sizeof(line));
-	line[255] = 0;
+	line[WORDS_TEXT - 1] = 0;
 	assert_int_equal(words_split(&w, line), HV_OK);
 	assert_string_equal(w.word[0], line);
-	line[255] = 'x';
-	line[256] = 0;
+	line[WORDS_TEXT - 1] = 'x';
+	line[WORDS_TEXT] = 0;
 	assert_int_equal(words_split(&w, line), HV_RANGE);
 }
 

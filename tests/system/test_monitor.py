@@ -111,6 +111,12 @@ def test_refusals(program):
     assert "error" in p.run("vm", "set", "only", "vcpus=2", code=1)
     assert "error" in p.run("vm", "start", "only", code=1)
     assert "error" in p.run("poweroff", code=1)
+    for more in (["nobody"], ["only", "0"]):
+        assert "error" in p.run("irq", *more, code=1)
+    assert 0 in {r["cpu"] for r in p.run("irq")["host"]}
+    held = p.run("irq", "only")
+    assert len(held["ioapic"]) == 24 and [c["pic"] for c in held["pic"]] == ["master", "slave"]
+    assert held["vcpu0"]["mode"] == "xapic" and held["vcpu0"]["lvt_lint1"].startswith(("open", "masked"))
     assert p.state("only") == "running"
 
 
