@@ -55,7 +55,8 @@ static void read_line(char *line)
 
 static void say(const char *text)
 {
-	efi_con_printf("%s\n", text);
+	efi_con_write(text);
+	efi_con_write("\n");
 }
 
 static void help(void)

@@ -51,6 +51,14 @@ static void put_con_out(const char *s)
 	}
 }
 
+void efi_con_write(const char *text)
+{
+	if (con_out)
+		put_con_out(text);
+	if (have_com1)
+		uart16550_write_text(&com1, text);
+}
+
 void efi_con_printf(const char *f, ...)
 {
 	char line[400];
@@ -59,10 +67,7 @@ void efi_con_printf(const char *f, ...)
 	va_start(ap, f);
 	hv_vsnprintf(line, sizeof(line), f, ap);
 	va_end(ap);
-	if (con_out)
-		put_con_out(line);
-	if (have_com1)
-		uart16550_write_text(&com1, line);
+	efi_con_write(line);
 }
 
 static int key_now(void)

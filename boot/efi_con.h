@@ -13,6 +13,8 @@
 #include "hv/base.h"
 
 void efi_con_init(EFI_SYSTEM_TABLE *st);
+/* Text of any length; efi_con_printf() cuts at 399 bytes. */
+void efi_con_write(const char *text);
 void efi_con_printf(const char *f, ...) __printf(1, 2);
 
 /* The next key as ASCII, from the same places; -1: none within @ms. */

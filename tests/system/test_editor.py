@@ -35,6 +35,8 @@ def test_editor(machine):
     tell(m, "nonsense", "is no command")
     tell(m, "", )
     tell(m, f'set first bootargs "{"x" * 1024}"', "must have at most 1023")
+    tell(m, f'set first bootargs "{"x" * 1020}end"')
+    tell(m, "show first", 'xend";')
     tell(m, 'set first bootargs "halt too"')
     tell(m, "files /EFI/faultline", "faultline.dtb", "guest-tests.elf")
     tell(m, "files /nowhere", "error: ")
