@@ -4,7 +4,7 @@
 
 #include "hv/fmt.h"
 
-#define TEXT_MAX 1280 /* of one formatted string; longer than any command line */
+#define TEXT_MAX 2304 /* of one formatted string: a command line, each byte of it escaped, and more */
 #define GAP	 2    /* blanks between columns, and of indentation */
 
 /* ---- bytes ------------------------------------------------------------------------- */
