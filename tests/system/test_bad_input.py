@@ -100,8 +100,9 @@ def test_out_of_memory_pauses_that_vm_only(machine):
     m.send("\n\x1dn\n")
     m.expect("/ # ", 150)
     m.send("poweroff -f\n")
-    m.expect("stopped: power-off", 60)
-    m.expect("vm 'hog': goes on", 60)
+    # In any order: memory is back a little before the VM counts as stopped.
+    for _ in range(2):
+        m.expect("stopped: power-off|vm 'hog': goes on", 60)
     m.expect("vm 'hog': paused: ", 200)
 
 
