@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	static const char *const name[MUTANTS] = {
 		[MUTANT_NO_FLUSH] = "flush ignored",
 		[MUTANT_NO_FLUSH_SEEN] = "flush ignored, with the audit",
-		[MUTANT_KEEP_TABLES] = "flush keeps cached tables",
+		[MUTANT_KEEP_TABLES] = "cached tables are kept",
 		[MUTANT_FREE_AT_ONCE] = "retired frames freed at once",
 		[MUTANT_LEAVE_EARLY] = "left before the last access",
 		[MUTANT_OUT_IN_ROOT] = "out, but writing in root mode",

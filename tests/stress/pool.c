@@ -13,6 +13,7 @@ static uint64_t stamps[FRAMES]; /* what a frame holds, by its first word */
 static uint8_t used[FRAMES];
 static uint64_t tables[TABLES][NPT_ENTRIES] __aligned(4096);
 static uint8_t table_used[TABLES];
+static unsigned table_hint; /* not the one freed last: whoever kept a pointer to it must not be right again */
 static uint64_t random_state = 88172645463325252ULL;
 static unsigned hint;
 
@@ -126,14 +127,17 @@ uint64_t *table_alloc(void *ctx)
 
 	(void)ctx;
 	pthread_mutex_lock(&lock);
-	for (unsigned i = 0; i < TABLES && (!st.n.root || next(&random_state) % 32); i++)
-		if (!table_used[i]) {
-			t = tables[i];
-			for (unsigned k = 0; k < NPT_ENTRIES; k++)
-				__atomic_store_n(&t[k], 0, __ATOMIC_RELAXED);
-			__atomic_store_n(&table_used[i], 1, __ATOMIC_RELAXED);
-			break;
-		}
+	for (unsigned k = 0; k < TABLES && (!st.n.root || next(&random_state) % 32); k++) {
+		unsigned i = table_hint++ % TABLES;
+
+		if (table_used[i])
+			continue;
+		t = tables[i];
+		for (k = 0; k < NPT_ENTRIES; k++)
+			__atomic_store_n(&t[k], 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&table_used[i], 1, __ATOMIC_RELAXED);
+		break;
+	}
 	pthread_mutex_unlock(&lock);
 	return t;
 }

@@ -23,7 +23,7 @@ enum mutant {
 	MUTANT_NONE,
 	MUTANT_NO_FLUSH,      /* the answer of flush_enter() is ignored; left to the content checks */
 	MUTANT_NO_FLUSH_SEEN, /* likewise, left to the audit */
-	MUTANT_KEEP_TABLES,   /* a flush leaves the cached pointers to tables */
+	MUTANT_KEEP_TABLES,   /* flushes and violations leave the cached pointers to tables */
 	MUTANT_FREE_AT_ONCE,  /* what is retired is released at once */
 	MUTANT_LEAVE_EARLY,   /* flush_leave() before the last access */
 	MUTANT_OUT_IN_ROOT,   /* a vCPU in root mode writes while it says that it is out */
