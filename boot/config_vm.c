@@ -100,10 +100,10 @@ static bool check_cells(const struct config_prop *p, const struct config_field *
 	return config_read_number(p, &nowhere, out);
 }
 
-static const char *const types[] = { "auto", "linux", "multiboot", "flat", NULL };
-static const char *const modes[] = { "real", "protected", "long", NULL };
-static const char *const leaves[] = { "4K", "2M", "1G", NULL };
-static const char *const policies[] = { "reset", "stop", "pause", NULL };
+const char *const config_kernel_types[] = { "auto", "linux", "multiboot", "flat", NULL };
+const char *const config_flat_modes[] = { "real", "protected", "long", NULL };
+const char *const config_leaves[] = { "4K", "2M", "1G", NULL };
+const char *const config_policies[] = { "reset", "stop", "pause", NULL };
 
 #define MEMBER(m) CONFIG_MEMBER(struct config_vm, m)
 
@@ -115,13 +115,13 @@ static const struct config_field fields[] = {
 	{ "initrd", config_read_path, MEMBER(initrd) },
 	{ .name = "modules", .read = read_modules },
 	{ "bootargs", config_read_string, MEMBER(cmdline) },
-	{ "type", config_read_choice, MEMBER(type), .words = types },
+	{ "type", config_read_choice, MEMBER(type), .words = config_kernel_types },
 	{ "flat-load", config_read_address, MEMBER(flat_load), .max = CONFIG_HOLE_START - 1 },
 	{ "flat-entry", config_read_address, MEMBER(flat_entry), .max = CONFIG_HOLE_START - 1 },
-	{ "flat-mode", config_read_choice, MEMBER(flat_mode), .words = modes },
-	{ "max-leaf", read_max_leaf, MEMBER(max_leaf_shift), .words = leaves },
-	{ "on-reboot", config_read_choice, MEMBER(on_reboot), .words = policies },
-	{ "on-crash", config_read_choice, MEMBER(on_crash), .words = policies },
+	{ "flat-mode", config_read_choice, MEMBER(flat_mode), .words = config_flat_modes },
+	{ "max-leaf", read_max_leaf, MEMBER(max_leaf_shift), .words = config_leaves },
+	{ "on-reboot", config_read_choice, MEMBER(on_reboot), .words = config_policies },
+	{ "on-crash", config_read_choice, MEMBER(on_crash), .words = config_policies },
 	{ "weight", config_read_number, MEMBER(weight), .min = 1, .max = CONFIG_MAX_WEIGHT },
 	{ "cap", config_read_number, MEMBER(cap), .max = 100 },
 	{ "test-exit", config_read_flag, MEMBER(test_exit) },

@@ -10,6 +10,10 @@
 
 #define CONFIG_DEFAULT_RAM (256 * MIB)
 
+/* The words of properties, in the order of their enums (leaves: from 2^12 bytes, times 512), NULL at the end. */
+extern const char *const config_kernel_types[], *const config_flat_modes[], *const config_leaves[],
+	*const config_policies[];
+
 /* Everything but name, RAM and files. */
 void config_vm_defaults(struct config_vm *vm);
 

@@ -18,6 +18,13 @@ void edit_begin(void *fdt, size_t size, const void *dtb)
 	fdt_setprop(fdt, 0, "compatible", COMPATIBLE, sizeof(COMPATIBLE));
 }
 
+size_t edit_pack(void *fdt)
+{
+	/* Moves what is there to the front, which cannot fail. */
+	(void)fdt_pack(fdt);
+	return fdt_totalsize(fdt);
+}
+
 static bool bad(struct hv_error *err, const char *what, const char *name, int code)
 {
 	hv_error_set(err, "%s '%s': %s", what, name,
@@ -49,6 +56,11 @@ static int find_or_make(void *fdt, const char *node)
 	int at = find(fdt, node);
 
 	return at == -FDT_ERR_NOTFOUND && is_section(node) ? fdt_add_subnode(fdt, 0, node) : at;
+}
+
+bool edit_has(const void *fdt, const char *node)
+{
+	return find(fdt, node) >= 0;
 }
 
 static bool good_name(const char *s)
@@ -218,9 +230,24 @@ static bool is_text(const char *s, int len)
 	return true;
 }
 
-static void show_property(const void *fdt, int at, const char *indent, void (*line)(const char *text))
+/* As a source has it: quoted, with escapes.  What does not fit @size is cut. */
+static size_t quote(char *to, size_t size, const char *s)
 {
-	char text[2 * CONFIG_CMDLINE_LEN];
+	size_t n = 0;
+
+	for (to[n++] = '"'; *s && n + 3 < size; s++) {
+		if (*s == '"' || *s == '\\')
+			to[n++] = '\\';
+		to[n++] = *s;
+	}
+	to[n++] = '"';
+	to[n] = 0;
+	return n;
+}
+
+static void show_property(const void *fdt, int at, const char *indent, const struct edit_reader *r)
+{
+	char text[2 * CONFIG_CMDLINE_LEN + 64];
 	const char *name, *data;
 	size_t n;
 	int len;
@@ -230,8 +257,10 @@ static void show_property(const void *fdt, int at, const char *indent, void (*li
 		return;
 	n = hv_snprintf(text, sizeof(text), "%s%.31s%s", indent, name, len ? " =" : "");
 	if (is_text(data, len)) {
-		for (int i = 0; i < len && n < sizeof(text); i += (int)strlen(data + i) + 1)
-			n += hv_snprintf(text + n, sizeof(text) - n, "%s \"%s\"", i ? "," : "", data + i);
+		for (int i = 0; i < len && n + 8 < sizeof(text); i += (int)strlen(data + i) + 1) {
+			n += hv_snprintf(text + n, sizeof(text) - n, "%s ", i ? "," : "");
+			n += quote(text + n, sizeof(text) - n, data + i);
+		}
 	} else {
 		for (int i = 0; i + 4 <= len && n < sizeof(text); i += 4)
 			n += hv_snprintf(text + n, sizeof(text) - n, "%s%u%s", i ? " " : " <",
@@ -239,10 +268,10 @@ static void show_property(const void *fdt, int at, const char *indent, void (*li
 					 i + 8 > len ? ">" : "");
 	}
 	hv_snprintf(text + min_u64(n, sizeof(text) - 2), 2, ";");
-	line(text);
+	r->line(r->ctx, text);
 }
 
-static void show_node(const void *fdt, int node, unsigned depth, void (*line)(const char *text))
+static void show_node(const void *fdt, int node, unsigned depth, const struct edit_reader *r)
 {
 	static const char tabs[] = "\t\t\t\t\t\t\t\t";
 	const char *indent = tabs + sizeof(tabs) - 1 - depth, *name = fdt_get_name(fdt, node, NULL);
@@ -250,22 +279,22 @@ static void show_node(const void *fdt, int node, unsigned depth, void (*line)(co
 	int at;
 
 	hv_snprintf(text, sizeof(text), "%s%.40s {", indent, node ? name : "/");
-	line(text);
+	r->line(r->ctx, text);
 	fdt_for_each_property_offset(at, fdt, node)
-		show_property(fdt, at, indent - 1, line);
+		show_property(fdt, at, indent - 1, r);
 	if (depth < 4)
 		fdt_for_each_subnode(at, fdt, node)
-			show_node(fdt, at, depth + 1, line);
+			show_node(fdt, at, depth + 1, r);
 	hv_snprintf(text, sizeof(text), "%s};", indent);
-	line(text);
+	r->line(r->ctx, text);
 }
 
-bool edit_show(const void *fdt, const char *node, void (*line)(const char *text))
+bool edit_show(const void *fdt, const char *node, const struct edit_reader *r)
 {
 	int at = node ? find(fdt, node) : 0;
 
 	if (at < 0)
 		return false;
-	show_node(fdt, at, 0, line);
+	show_node(fdt, at, 0, r);
 	return true;
 }

@@ -74,6 +74,14 @@ static void help(void)
 
 /* ---- commands ----------------------------------------------------------------------- */
 
+static void say_line(void *ctx, const char *text)
+{
+	(void)ctx;
+	say(text);
+}
+
+static const struct edit_reader reader = { say_line, NULL };
+
 static void refuse(const struct hv_error *err)
 {
 	efi_con_printf("error: %s\n", err->text);
@@ -132,7 +140,7 @@ static bool obey(const struct editor *e, const struct words *w)
 	if (!strcmp(c, "help")) {
 		help();
 	} else if (!strcmp(c, "show")) {
-		if (!edit_show(e->tree, w->count > 1 ? w->word[1] : NULL, say))
+		if (!edit_show(e->tree, w->count > 1 ? w->word[1] : NULL, &reader))
 			say("error: there is no such node");
 	} else if (!strcmp(c, "files")) {
 		st = efi_file_list(w->count > 1 ? w->word[1] : "/", list);

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libc: the rest of what Debian's libfdt.a wants from a C library.  Boot stage only. */
-#include "hv/base.h"
+/* libc: the rest of what Debian's libfdt.a wants from a C library. */
+#include "boot/libc.h"
+
+#include "hv/io.h"
+
+#define MSR_FS_BASE 0xc0000100
+
+static uint8_t thread_page[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 size_t strnlen(const char *s, size_t max);
 void *memchr(const void *s, int c, size_t n);
 char *strchr(const char *s, int c);
 char *strrchr(const char *s, int c);
+
+void libc_use_thread_page(void)
+{
+	wrmsr(MSR_FS_BASE, (uint64_t)thread_page);
+}
 
 size_t strnlen(const char *s, size_t max)
 {

@@ -44,11 +44,14 @@ static void parse(void)
 				      &(struct config_sink){warn, NULL}, &err), HV_OK);
 }
 
-static void line(const char *text)
+static void line(void *ctx, const char *text)
 {
+	(void)ctx;
 	strcat(shown, text);
 	strcat(shown, "\n");
 }
+
+static const struct edit_reader reader = {line, NULL};
 
 static void from_nothing(void **s)
 {
@@ -145,15 +148,17 @@ static void shows_source(void **s)
 	set("a", "cpus", 2, "1", "2");
 	set("a", "modules", 2, "/a", "/b");
 	set("a", "fw-cfg", 0);
+	set("a", "bootargs", 1, "a \"b\" \\c");
 	shown[0] = 0;
-	assert_true(edit_show(fdt, "a", line));
+	assert_true(edit_show(fdt, "a", &reader));
 	assert_non_null(strstr(shown, "\tcpus = <1 2>;\n"));
 	assert_non_null(strstr(shown, "\tmodules = \"/a\", \"/b\";\n"));
 	assert_non_null(strstr(shown, "\tfw-cfg;\n"));
+	assert_non_null(strstr(shown, "\tbootargs = \"a \\\"b\\\" \\\\c\";\n"));
 	assert_null(strstr(shown, "vms"));
-	assert_true(edit_show(fdt, NULL, line));
+	assert_true(edit_show(fdt, NULL, &reader));
 	assert_non_null(strstr(shown, "vms {\n"));
-	assert_false(edit_show(fdt, "b", line));
+	assert_false(edit_show(fdt, "b", &reader));
 }
 
 /* What of @in (with '~' for a pause) is for the line. */
