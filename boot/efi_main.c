@@ -12,20 +12,19 @@
 #include "boot/efi_cpus.h"
 #include "boot/efi_exit.h"
 #include "boot/efi_file.h"
+#include "boot/efi_saved.h"
 #include "boot/handoff.h"
-#include "hv/io.h"
+#include "boot/libc.h"
 #include "hv/version.h"
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *st);
 
 #define CONFIG_DEFAULT_PATH "/EFI/faultline/faultline.dtb"
-#define CONFIG_MAX_SIZE	    (64 * KIB)
-#define MSR_FS_BASE	    0xc0000100
 
 /* Static: it must outlive the firmware's stack and pools. */
 static struct handoff handoff;
-static uint8_t config_file[CONFIG_MAX_SIZE] __aligned(8), config_tree[CONFIG_MAX_SIZE] __aligned(8);
-static uint8_t thread_page[PAGE_SIZE] __aligned(PAGE_SIZE);
+static size_t saved_len; /* of what config_file has from variables, if the file could not take it */
+static uint8_t config_file[CONFIG_TREE_SIZE] __aligned(8), config_tree[CONFIG_TREE_SIZE] __aligned(8);
 
 static bool same_guid(const EFI_GUID *a, const EFI_GUID *b)
 {
@@ -69,6 +68,36 @@ static void warn(void *ctx, const char *text)
 	efi_con_printf("config: %s\n", text);
 }
 
+/* What was saved at run time goes into the file, or counts without it. */
+static void take_saved(EFI_RUNTIME_SERVICES *rt, const struct handoff *h)
+{
+	size_t len;
+	enum hv_status s = efi_saved_read(rt, config_file, sizeof(config_file), &len);
+
+	if (s == HV_NOENT)
+		return;
+	if (s) {
+		efi_con_printf("config: what was saved at run time is damaged, and dropped\n");
+		efi_saved_drop(rt);
+		return;
+	}
+	s = efi_file_save(h->config_path, config_file, len);
+	if (!s) {
+		efi_con_printf("config: what was saved at run time is in %s now\n", h->config_path);
+		efi_saved_drop(rt);
+		return;
+	}
+	saved_len = len;
+	efi_con_printf("config: what was saved at run time counts, but cannot be written to %s: %s\n",
+		       h->config_path, hv_status_name(s));
+}
+
+static enum hv_status read_file(const struct handoff *h, size_t *len)
+{
+	*len = saved_len;
+	return saved_len ? HV_OK : efi_file_read(h->config_path, config_file, sizeof(config_file), len);
+}
+
 static void read_config(struct handoff *h)
 {
 	struct hv_error err;
@@ -76,7 +105,7 @@ static void read_config(struct handoff *h)
 	size_t len = 0;
 
 	config_defaults(&h->config);
-	s = efi_file_read(h->config_path, config_file, sizeof(config_file), &len);
+	s = read_file(h, &len);
 	if (s == HV_NOENT) {
 		efi_con_printf("config: no %s, using the built-in default\n", h->config_path);
 		config_builtin_vm(&h->config);
@@ -84,13 +113,15 @@ static void read_config(struct handoff *h)
 	}
 	if (s) {
 		efi_con_printf("config: %s: %s (at most %u KiB)\n", h->config_path,
-			       hv_status_name(s), (unsigned)(CONFIG_MAX_SIZE / KIB));
+			       hv_status_name(s), (unsigned)(CONFIG_TREE_SIZE / KIB));
 		return;
 	}
 	h->have_config_file = true;
 	s = config_parse(config_file, len, &h->config, &(struct config_sink){ warn, NULL }, &err);
 	if (s)
 		efi_con_printf("config: %s: %s; no VM is defined\n", h->config_path, err.text);
+	else
+		h->config_tree = config_file;
 }
 
 /* ---- the editor ------------------------------------------------------------------- */
@@ -121,9 +152,7 @@ static void reload_tree(void *ctx)
 
 	read_config(h);
 	edit_begin(config_tree, sizeof(config_tree),
-		   h->have_config_file && !efi_file_read(h->config_path, config_file,
-							 sizeof(config_file), &len) ?
-			   config_file : NULL);
+		   h->have_config_file && !read_file(h, &len) ? config_file : NULL);
 }
 
 static void edit_config(struct handoff *h)
@@ -135,6 +164,7 @@ static void edit_config(struct handoff *h)
 		return;
 	reload_tree(h);
 	editor_run(&e);
+	h->config_tree = config_tree;
 }
 
 static void refuse(struct config_vm *vm, const char *what, const char *path, enum hv_status s)
@@ -219,15 +249,16 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *st)
 	s = efi_file_init(image, st);
 	if (s)
 		efi_con_printf("boot: no file system on the boot volume: %s\n", hv_status_name(s));
-	/* Debian's libfdt.a has its stack canary at %fs:0x28; the firmware does without FS. */
-	wrmsr(MSR_FS_BASE, (uint64_t)thread_page);
+	libc_use_thread_page();
+	take_saved(st->RuntimeServices, h);
 	read_config(h);
 	edit_config(h);
 	load_files(h);
 	find_rsdp(st, h);
 	efi_cpus_find(st, h);
 	read_clock(st, h);
-	h->reset_system = (void *)st->RuntimeServices->ResetSystem;
+	h->reset_system = (uint64_t)st->RuntimeServices->ResetSystem;
+	h->set_variable = (uint64_t)st->RuntimeServices->SetVariable;
 	if (!allocate_trampoline(st->BootServices, h)) {
 		efi_con_printf("boot: no free page below 640 KiB to start CPUs with\n");
 		h->trampoline = HPA_NONE;

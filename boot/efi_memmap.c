@@ -25,6 +25,7 @@ _Static_assert(offsetof(struct efi_descriptor, physical_start) == 8, "UEFI 7.2.3
 _Static_assert(offsetof(struct efi_descriptor, number_of_pages) == 24, "UEFI 7.2.3");
 
 #define MAX_PHYS (1ULL << 52)
+#define EFI_MEMORY_RUNTIME BIT64(63)
 
 static bool usable(uint32_t type)
 {
@@ -63,6 +64,18 @@ static void add_range(struct handoff *h, uint64_t base, uint64_t end)
 	h->range[i] = (struct handoff_range){ HPA(base), end - base };
 }
 
+static void add_runtime(struct handoff *h, uint64_t base, uint64_t end, uint32_t type)
+{
+	if (h->runtime_count == HANDOFF_MAX_RUNTIME) {
+		h->runtime_cut = true;
+		return;
+	}
+	h->runtime[h->runtime_count++] = (struct handoff_runtime){
+		{ HPA(base), end - base },
+		type == EFI_MEMORY_MAPPED_IO || type == EFI_MEMORY_MAPPED_IO_PORT,
+	};
+}
+
 enum hv_status efi_memmap_parse(const struct efi_memmap *m, struct handoff *h)
 {
 	struct efi_descriptor d;
@@ -70,7 +83,8 @@ enum hv_status efi_memmap_parse(const struct efi_memmap *m, struct handoff *h)
 
 	if (m->desc_size < sizeof(d) || m->desc_size > m->size)
 		return HV_INVAL;
-	h->range_count = 0;
+	h->range_count = h->runtime_count = 0;
+	h->runtime_cut = false;
 	h->ram_top = 0;
 	for (size_t off = 0; off + m->desc_size <= m->size; off += m->desc_size) {
 		memcpy(&d, m->desc + off, sizeof(d));
@@ -82,6 +96,8 @@ enum hv_status efi_memmap_parse(const struct efi_memmap *m, struct handoff *h)
 			      MAX_PHYS);
 		if (is_ram(d.type))
 			h->ram_top = max_u64(h->ram_top, end);
+		if ((d.attribute & EFI_MEMORY_RUNTIME) && base < end)
+			add_runtime(h, base, end, d.type);
 		base = max_u64(base, MIB);
 		if (usable(d.type) && base < end)
 			add_range(h, base, end);

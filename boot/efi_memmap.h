@@ -21,7 +21,7 @@ struct efi_memmap {
  * Fills h->range and h->ram_top from conventional and boot-services memory at
  * or above 1 MiB.  Overlapping descriptors are merged, ranges beyond the
  * table's capacity are left unused (smallest loss: the map is in address order
- * after sorting).  HV_INVAL for an impossible descriptor size, HV_NOENT when
- * nothing is usable.
+ * after sorting).  What the run-time services need goes to h->runtime.
+ * HV_INVAL for an impossible descriptor size, HV_NOENT when nothing is usable.
  */
 enum hv_status efi_memmap_parse(const struct efi_memmap *m, struct handoff *h) __must_check;

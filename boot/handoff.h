@@ -12,6 +12,7 @@
 #include "mm/addr.h"
 
 #define HANDOFF_MAX_RANGES 128
+#define HANDOFF_MAX_RUNTIME 64
 #define HANDOFF_MAX_FILES  32
 #define HANDOFF_MAX_CHUNKS 64
 #define HANDOFF_MAX_CPUS   256
@@ -19,6 +20,12 @@
 struct handoff_range {
 	hpa_t base;
 	uint64_t len; /* bytes, a multiple of the page size */
+};
+
+/* What the firmware's run-time services need mapped, one to one. */
+struct handoff_runtime {
+	struct handoff_range at;
+	bool is_device;
 };
 
 /* A file from the ESP, in as many pieces as the firmware's memory needed. */
@@ -34,6 +41,9 @@ struct handoff {
 	uint32_t range_count;	/* free memory, sorted, not adjacent */
 	struct handoff_range range[HANDOFF_MAX_RANGES];
 	uint64_t ram_top;	/* one past the highest byte of any RAM */
+	uint32_t runtime_count;
+	struct handoff_runtime runtime[HANDOFF_MAX_RUNTIME];
+	bool runtime_cut;	/* there are more than fit */
 	uint32_t file_count;
 	struct handoff_file file[HANDOFF_MAX_FILES];
 	uint32_t cpu_count;	/* from the firmware's MP services; 0: not available */
@@ -43,8 +53,8 @@ struct handoff {
 	uint64_t image_size;
 	hpa_t trampoline;	/* one page below 1 MiB for starting the other CPUs */
 	uint64_t epoch;		/* wall-clock seconds since 1970 when the hypervisor began */
-	/* EFI_RUNTIME_SERVICES.ResetSystem: type, status, data size, data. */
-	void(__attribute__((ms_abi)) *reset_system)(uint32_t, uint64_t, uint64_t, void *);
+	uint64_t reset_system, set_variable; /* of EFI_RUNTIME_SERVICES; 0: there is none */
+	const void *config_tree; /* the device tree that config was made of, or NULL; in the image */
 	bool have_config_file;
 	char config_path[CONFIG_PATH_LEN];
 };

@@ -15,6 +15,7 @@
 #define CONFIG_NAME_LEN	   24
 #define CONFIG_PATH_LEN	   128
 #define CONFIG_CMDLINE_LEN 1024
+#define CONFIG_TREE_SIZE   (64 * KIB) /* of the device tree at most */
 #define CONFIG_MAX_WEIGHT  10000
 
 /* Guest RAM below 4 GiB ends here at the latest; the rest goes above 4 GiB. */

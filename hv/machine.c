@@ -6,17 +6,15 @@
 #include "drivers/ioapic.h"
 #include "hv/console.h"
 #include "hv/cpu.h"
+#include "hv/firmware.h"
 #include "hv/log.h"
 #include "hv/time.h"
 #include "hv/vcpu.h"
 #include "mm/frame.h"
-#include "mm/paging.h"
 
 #define COM2 0x2f8
 
 #define STOP_TIMEOUT_MS 500
-
-enum { EFI_RESET_COLD = 0, EFI_RESET_SHUTDOWN = 2 };
 
 static const struct handoff *handoff __attribute__((section(".data.ro_after_init")));
 static struct acpi_info acpi __attribute__((section(".data.ro_after_init")));
@@ -153,7 +151,7 @@ static void legacy_reset(void)
 	__asm__ volatile("lidt %0; int3" : : "m"(none));
 }
 
-static _Noreturn void end(uint32_t how)
+static _Noreturn void end(enum firmware_reset how)
 {
 	static bool ending;
 
@@ -166,23 +164,21 @@ static _Noreturn void end(uint32_t how)
 	vcpu_unload_current();
 	if (virt)
 		virt->cpu_disable(this_cpu());
-	/* The firmware's run-time services want to see physical memory one to one. */
-	if (handoff->reset_system && !paging_map_firmware())
-		handoff->reset_system(how, 0, 0, NULL);
-	if (how == EFI_RESET_COLD)
+	firmware_reset(how);
+	if (how == FIRMWARE_RESET_COLD)
 		legacy_reset();
 	log_err("machine: the firmware did not %s the machine; do it by hand",
-		how == EFI_RESET_COLD ? "reset" : "switch off");
+		how == FIRMWARE_RESET_COLD ? "reset" : "switch off");
 	console_flush();
 	cpu_park();
 }
 
 void machine_reset(void)
 {
-	end(EFI_RESET_COLD);
+	end(FIRMWARE_RESET_COLD);
 }
 
 void machine_poweroff(void)
 {
-	end(EFI_RESET_SHUTDOWN);
+	end(FIRMWARE_RESET_SHUTDOWN);
 }

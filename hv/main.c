@@ -3,9 +3,11 @@
 #include "boot/handoff.h"
 #include "drivers/acpi.h"
 #include "drivers/apic.h"
+#include "hv/config_live.h"
 #include "hv/console.h"
 #include "hv/cpu.h"
 #include "hv/cpuid.h"
+#include "hv/firmware.h"
 #include "hv/log.h"
 #include "hv/machine.h"
 #include "hv/monitor/monitor.h"
@@ -93,6 +95,7 @@ static void bring_up(void *arg)
 		log_info("console: the serial port is polled");
 	else
 		console_use_interrupt();
+	config_live_init(h);
 	monitor_init(machine_control(h));
 	if (!machine_route_line(machine_control(h), HOST_VEC_SERIAL))
 		monitor_use_interrupt();
@@ -101,6 +104,7 @@ static void bring_up(void *arg)
 	vm_init(h);
 	if (!vm_running_count())
 		console_focus(CONSOLE_MONITOR);
+	firmware_init(h);
 	paging_seal();
 	sched_start();
 	cpu_switch_stack(cpus[0]->stack_top, sched_run, cpus[0]);

@@ -6,6 +6,7 @@
 #include "hv/console.h"
 #include "hv/monitor/monitor.h"
 #include "hv/cpu.h"
+#include "hv/firmware.h"
 #include "hv/panic.h"
 #include "hv/state.h"
 
@@ -83,7 +84,7 @@ void trap_dispatch(struct trap_frame *f)
 		return;
 	}
 	if (f->vector < 32) {
-		if (!guarded(f))
+		if (!guarded(f) && !firmware_faulted(f))
 			panic_trap(f);
 		return;
 	}

@@ -31,6 +31,7 @@ extern char ImageBase[], __image_end[];
 
 static uint64_t *root;	/* the level-4 table */
 static uint64_t cr3;	/* root, or a level-5 table over it where the firmware left LA57 on */
+static uint64_t *firmware_root, firmware_cr3;
 static bool have_1g, have_smep, have_smap;
 
 static void probe(void)
@@ -80,11 +81,9 @@ static bool split(uint64_t *e, unsigned shift)
 	return true;
 }
 
-/* The entry for @va in the table whose entries span 2^shift bytes. */
-static uint64_t *walk(uint64_t va, unsigned shift)
+/* The entry for @va below @t, the level-4 table, in the table whose entries span 2^shift bytes. */
+static uint64_t *walk(uint64_t *t, uint64_t va, unsigned shift)
 {
-	uint64_t *t = root;
-
 	for (unsigned s = 39; s > shift; s -= 9) {
 		uint64_t *e = &t[va >> s & 511];
 
@@ -111,7 +110,7 @@ static unsigned leaf_shift(uint64_t va, uint64_t pa, uint64_t len)
 	return 12;
 }
 
-static enum hv_status map(uint64_t va, uint64_t pa, uint64_t len, uint64_t flags)
+static enum hv_status map(uint64_t *t, uint64_t va, uint64_t pa, uint64_t len, uint64_t flags)
 {
 	while (len) {
 		unsigned shift = leaf_shift(va, pa, len);
@@ -119,7 +118,7 @@ static enum hv_status map(uint64_t va, uint64_t pa, uint64_t len, uint64_t flags
 
 		/* Do not hang a large leaf over a table that is there: descend. */
 		for (;; shift -= 9) {
-			e = walk(va, shift);
+			e = walk(t, va, shift);
 			if (!e)
 				return HV_NOMEM;
 			if (shift == PAGE_SHIFT || !(*e & PTE_P) || (*e & PTE_PS))
@@ -135,26 +134,26 @@ static enum hv_status map(uint64_t va, uint64_t pa, uint64_t len, uint64_t flags
 
 static enum hv_status map_direct(hpa_t base, uint64_t len, uint64_t flags)
 {
-	return map(DIRECT_MAP_BASE + base.v, base.v, len, flags);
+	return map(root, DIRECT_MAP_BASE + base.v, base.v, len, flags);
 }
 
-static enum hv_status map_image_part(const char *start, const char *end, uint64_t flags)
+static enum hv_status map_image_part(uint64_t *t, const char *start, const char *end, uint64_t flags)
 {
-	return map((uint64_t)start, (uint64_t)start, (uint64_t)(end - start), flags);
+	return map(t, (uint64_t)start, (uint64_t)start, (uint64_t)(end - start), flags);
 }
 
-static enum hv_status map_image(void)
+static enum hv_status map_image(uint64_t *t)
 {
 	enum hv_status st;
 
 	/* Headers, relocations and symbols first, the parts proper over them. */
-	st = map_image_part(ImageBase, (char *)align_up((uint64_t)__image_end, PAGE_SIZE), RO);
+	st = map_image_part(t, ImageBase, (char *)align_up((uint64_t)__image_end, PAGE_SIZE), RO);
 	if (!st)
-		st = map_image_part(__text_start, __text_end, RX);
+		st = map_image_part(t, __text_start, __text_end, RX);
 	if (!st)
-		st = map_image_part(__rodata_start, __rodata_end, RO);
+		st = map_image_part(t, __rodata_start, __rodata_end, RO);
 	if (!st)
-		st = map_image_part(__ro_after_init_start, __data_end, RW);
+		st = map_image_part(t, __ro_after_init_start, __data_end, RW);
 	return st;
 }
 
@@ -171,6 +170,20 @@ static enum hv_status map_memory(const struct handoff *h)
 	return st;
 }
 
+/* What CR3 takes for the level-4 table @four; 0: no memory. */
+static uint64_t top(hpa_t four)
+{
+	uint64_t *five;
+
+	if (!(read_cr4() & CR4_LA57))
+		return four.v;
+	five = hv_pages_alloc(0);
+	if (!five)
+		return 0;
+	five[0] = five[511] = four.v | PTE_P | PTE_W | PTE_U;
+	return ptr_to_hpa(five).v;
+}
+
 enum hv_status paging_init(const struct handoff *h)
 {
 	enum hv_status st;
@@ -179,20 +192,14 @@ enum hv_status paging_init(const struct handoff *h)
 	root = hv_pages_alloc(0);
 	if (!root)
 		return HV_NOMEM;
-	st = map_image();
+	st = map_image(root);
 	if (!st)
 		st = map_memory(h);
 	if (st)
 		return st;
-	cr3 = (uint64_t)root;
-	if (read_cr4() & CR4_LA57) {
-		uint64_t *five = hv_pages_alloc(0);
-
-		if (!five)
-			return HV_NOMEM;
-		five[0] = five[511] = cr3 | PTE_P | PTE_W | PTE_U;
-		cr3 = (uint64_t)five;
-	}
+	cr3 = top(HPA((uint64_t)root));
+	if (!cr3)
+		return HV_NOMEM;
 	paging_enable_cpu_features();
 	write_cr3(cr3);
 	root = (void *)((uint64_t)root + DIRECT_MAP_BASE);
@@ -214,34 +221,57 @@ enum hv_status paging_map_trampoline(hpa_t page)
 {
 	enum hv_status st = map_direct(page, PAGE_SIZE, RW);
 
-	return st ? st : map(page.v, page.v, PAGE_SIZE, RX);
+	return st ? st : map(root, page.v, page.v, PAGE_SIZE, RX);
 }
 
 void paging_unmap_trampoline(hpa_t page)
 {
-	*walk(page.v, PAGE_SHIFT) = 0;
-	*walk(DIRECT_MAP_BASE + page.v, PAGE_SHIFT) = page.v | RO;
+	*walk(root, page.v, PAGE_SHIFT) = 0;
+	*walk(root, DIRECT_MAP_BASE + page.v, PAGE_SHIFT) = page.v | RO;
 	write_cr3(read_cr3());
 }
 
 void paging_make_guard(void *p)
 {
-	*walk((uint64_t)p, PAGE_SHIFT) = 0;
+	*walk(root, (uint64_t)p, PAGE_SHIFT) = 0;
 	__asm__ volatile("invlpg (%0)" : : "r"(p) : "memory");
 }
 
 void paging_seal(void)
 {
-	HV_ASSERT(!map_image_part(__ro_after_init_start, __ro_after_init_end, RO));
+	HV_ASSERT(!map_image_part(root, __ro_after_init_start, __ro_after_init_end, RO));
 	write_cr3(read_cr3());
 }
 
-enum hv_status paging_map_firmware(void)
-{
-	enum hv_status st = map(0, 0, 4 * GIB, RX | PTE_W | PTE_D);
+/* ---- for the firmware ------------------------------------------------------------- */
 
-	write_cr3(read_cr3());
+#define RWX (RX | PTE_W | PTE_D)
+
+enum hv_status paging_init_firmware(const struct handoff *h)
+{
+	enum hv_status st;
+
+	firmware_root = hv_pages_alloc(0);
+	firmware_cr3 = firmware_root ? top(ptr_to_hpa(firmware_root)) : 0;
+	if (!firmware_cr3)
+		return HV_NOMEM;
+	for (unsigned i = 256; i < 512; i++)
+		firmware_root[i] = root[i];
+	st = map_image(firmware_root);
+	for (uint32_t i = 0; i < h->runtime_count && !st; i++)
+		st = map(firmware_root, h->runtime[i].at.base.v, h->runtime[i].at.base.v,
+			 h->runtime[i].at.len, RWX | (h->runtime[i].is_device ? UNCACHED : 0));
 	return st;
+}
+
+enum hv_status paging_widen_firmware(void)
+{
+	return map(firmware_root, 0, 0, 4 * GIB, RWX);
+}
+
+uint64_t paging_firmware_cr3(void)
+{
+	return firmware_cr3;
 }
 
 uint64_t paging_cr3(void)

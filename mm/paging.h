@@ -37,10 +37,14 @@ void paging_make_guard(void *p);
 void paging_seal(void);
 
 /*
- * Maps the low 4 GiB one to one, executable, for a last call of the firmware's
- * run-time services.  No guest runs any more.
+ * Tables of their own for calls of the firmware's run-time services: what those need,
+ * one to one, writable and executable, and the hypervisor as everywhere.  On the CPU
+ * that calls only, as long as it calls (hv/firmware.h); all other tables keep W^X.
  */
-enum hv_status paging_map_firmware(void) __must_check;
+enum hv_status paging_init_firmware(const struct handoff *h) __must_check;
+uint64_t paging_firmware_cr3(void);
+/* For the last call: no guest runs any more, and firmware may want what it did not list. */
+enum hv_status paging_widen_firmware(void) __must_check;
 
 /* What CR3 holds on every CPU in root mode. */
 uint64_t paging_cr3(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cmd_vm: the life of VMs, from the monitor. */
+#include "hv/config_live.h"
 #include "hv/console.h"
 #include "hv/cpu.h"
 #include "hv/log.h"
@@ -213,6 +214,7 @@ static void destroy(struct session *s, unsigned argc, char **argv)
 		return;
 	index = vm->index;
 	memcpy(name, vm->config.name, sizeof(name));
+	config_live_destroyed(vm->config.name);
 	vm_destroy(vm);
 	console_forget(index);
 	out_done(&s->out, "vm '%s': destroyed", name);

@@ -25,15 +25,21 @@ static void begin(void)
 	raw_len = 0;
 }
 
-static void add(uint32_t type, uint64_t start, uint64_t pages)
+static void add_with(uint32_t type, uint64_t start, uint64_t pages, uint64_t attribute)
 {
 	uint8_t *d = raw + raw_len;
 
 	memcpy(d, &type, 4);
 	memcpy(d + 8, &start, 8);
 	memcpy(d + 24, &pages, 8);
+	memcpy(d + 32, &attribute, 8);
 	raw_len += DESC_SIZE;
 	assert_true(raw_len <= sizeof(raw));
+}
+
+static void add(uint32_t type, uint64_t start, uint64_t pages)
+{
+	add_with(type, start, pages, 0xf);
 }
 
 static enum hv_status parse(void)
@@ -234,6 +240,29 @@ static void random_maps(void **s)
 	}
 }
 
+static void runtime_services(void **state)
+{
+	(void)state;
+	begin();
+	add(FREE, MIB, 16);
+	add_with(RT_CODE, 0x7f000000, 2, BIT64(63) | 0xf);
+	add_with(RT_DATA, 0x7f002000, 3, BIT64(63) | 0xf);
+	add(RT_DATA, 0x7f005000, 3);
+	add_with(MMIO, 0xffc00000, 0x84, BIT64(63) | 1);
+	assert_int_equal(parse(), HV_OK);
+	assert_int_equal(h.runtime_count, 3);
+	assert_int_equal(h.runtime[1].at.base.v, 0x7f002000);
+	assert_int_equal(h.runtime[1].at.len, 0x3000);
+	assert_false(h.runtime[1].is_device);
+	assert_true(h.runtime[2].is_device);
+	assert_false(h.runtime_cut);
+	for (unsigned i = 0; i < HANDOFF_MAX_RUNTIME; i++)
+		add_with(RT_DATA, 0x60000000 + i * 0x2000, 1, BIT64(63));
+	assert_int_equal(parse(), HV_OK);
+	assert_int_equal(h.runtime_count, HANDOFF_MAX_RUNTIME);
+	assert_true(h.runtime_cut);
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
@@ -246,6 +275,7 @@ int main(void)
 		cmocka_unit_test(wrong_sizes),
 		cmocka_unit_test(more_than_fit),
 		cmocka_unit_test(random_maps),
+		cmocka_unit_test(runtime_services),
 	};
 	return cmocka_run_group_tests_name("efi_memmap", t, NULL, NULL);
 }
