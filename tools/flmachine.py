@@ -95,7 +95,7 @@ class Machine:
 
     def __init__(self, image, backend="auto", smp=2, mem=1024, log=None, timeout=120,
                  cpu=None, extra=(), counting=False, one_thread=False,
-                 control=None):
+                 control=None, reboots=False):
         self.backend, self.emulator = choose(backend)
         # Counting: the TSC is an instruction count, and every run is the same.
         self.counting = counting
@@ -103,6 +103,8 @@ class Machine:
         self.one_thread = one_thread
         if counting:
             self.emulator = {"svm": "tcg", "vmx": "bochs"}[self.backend]
+        # A reset is one, and not the end of the run; Bochs has it so always.
+        self.reboots = reboots
         self.image, self.smp, self.mem = image, smp, mem
         self.cpu, self.extra = cpu, list(extra)
         self.log, self.timeout = log, timeout
@@ -155,7 +157,7 @@ class Machine:
                 "-drive", "if=pflash,unit=0,format=raw,readonly=on,file=" + code,
                 "-drive", "if=pflash,unit=1,format=raw,file=" + variables,
                 "-drive", "if=ide,format=raw,snapshot=on,file=" + self.image,
-                "-net", "none", "-no-reboot", *serial,
+                "-net", "none", *([] if self.reboots else ["-no-reboot"]), *serial,
                 *(["-serial", f"unix:{self.control},server=on,wait=off"] if self.control else []), *extra]
 
     def _start_bochs(self):

@@ -142,11 +142,14 @@ static void top(struct session *s, unsigned argc, char **argv)
 
 /* ---- the end ------------------------------------------------------------------------- */
 
-static bool wait_and_end(struct session *s)
+static enum { ENDS_NOT, ENDS_WITH_RESET, ENDS_WITH_POWEROFF } ends;
+static uint64_t ends_ns;
+
+void system_poll_end(void)
 {
-	if (time_now_ns() < s->wait_until)
-		return false;
-	if (s->done)
+	if (ends == ENDS_NOT || time_now_ns() < ends_ns)
+		return;
+	if (ends == ENDS_WITH_RESET)
 		machine_reset();
 	machine_poweroff();
 }
@@ -155,10 +158,8 @@ static bool wait_and_end(struct session *s)
 static void end(struct session *s, bool again)
 {
 	out_done(&s->out, "%s, and all VMs with it", again ? "the machine restarts" : "the machine goes off");
-	s->done = again ? "" : NULL;
-	s->wait_until = time_now_ns() + SECOND_NS / 4;
-	s->no_cancel = true;
-	s->wait = wait_and_end;
+	ends = again ? ENDS_WITH_RESET : ENDS_WITH_POWEROFF;
+	ends_ns = time_now_ns() + SECOND_NS / 4;
 }
 
 static bool is_sure(struct session *s, unsigned argc, char **argv)

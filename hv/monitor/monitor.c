@@ -73,6 +73,7 @@ void monitor_poll(void)
 {
 	uint8_t c;
 
+	system_poll_end();
 	program_poll();
 	if (busy && console_monitor_skip_to(CTRL_C))
 		session_cancel(&person);

@@ -50,6 +50,9 @@ bool session_poll(struct session *s);
 /* The person has lost patience: session_poll() ends the command, where it can be left. */
 void session_cancel(struct session *s);
 
+/* At each turn of the monitor: ends the machine a moment after a command has said so. */
+void system_poll_end(void);
+
 /* The VM that the first word names; NULL after a refusal that lists those there are. */
 struct vm *session_find_vm(struct session *s, unsigned argc, char **argv);
 /* The VM that is waited for, or NULL: it is gone. */

@@ -39,9 +39,9 @@ class Program:
 
 @pytest.fixture
 def program(machine, backend):
-    def start(vms):
+    def start(vms, **options):
         m = machine(vms, [GUEST], backend=backend, smp=2, control=True, sections=CONTROL,
-                    one_thread=True)
+                    one_thread=True, **options)
         m.expect("control: programs are served", 120)
         return m, Program(m)
     return start
@@ -87,6 +87,31 @@ def test_config_show(program):
     blob = subprocess.run(["dtc", "-q", "-I", "dts", "-O", "dtb"], input=dts.encode(), check=True,
                           capture_output=True).stdout
     assert b'halt "quoted" \\ too' in blob
+
+
+def test_config_save(program):
+    """What was changed, made and destroyed at run time is so after a reboot, in the file."""
+    m, p = program(idle_vm("first", "cap = <80>;") + idle_vm("second"), reboots=True,
+                   root='log-level = "debug"; // kept\n')
+    m.expect("vm 'second': 1 vCPUs", 120)
+    p.run("vm", "set", "first", "weight=300", "cap=0", 'bootargs=halt "quoted"')
+    p.run("vm", "stop", "second", "--force")
+    p.run("vm", "destroy", "second")
+    p.run("vm", "create", "third", "like=first", "vcpus=2")
+    before = p.run("config", "show")["dts"]
+    for want in ('\tlog-level = "debug";', "\tcontrol {", "\t\tthird {"):
+        assert want in before, before
+    p.run("config", "save")
+    assert "the next boot writes" in p.run("config", "save")["message"]
+    if m.emulator == "bochs":
+        return  # OVMF does not come back from a reset there: docs/testing.md
+    p.run("reboot", "--force")
+    m.expect("what was saved at run time is in /EFI/faultline/faultline.dtb now", 120)
+    m.expect("control: programs are served", 120)
+    m.expect("vm 'third': 2 vCPUs", 120)
+    p = Program(m)
+    assert p.run("config", "show")["dts"] == before
+    assert sorted(v["name"] for v in p.run("vm", "list")["vms"]) == ["first", "third"]
 
 
 def test_refusals(program):
@@ -203,10 +228,13 @@ CODE = {
     # No interrupt table: a triple fault.
     "crash": "lidt none\n int3\n none: .word 0, 0, 0",
     "noise": "mov $0x3f8, %dx\n mov $1, %al\n next: out %al, %dx\n jmp next",
-    # Takes 65536 bytes, with a rest after each, and tells their sum.
+    # Takes 65536 bytes, with a rest after each, and tells their sum.  What came before the FIFO is on is lost.
     "slow": """
         mov $1, %al
         mov $0x3fa, %dx
+        out %al, %dx
+        mov $'>', %al
+        mov $0xf8, %dl
         out %al, %dx
         xor %cx, %cx
         xor %bx, %bx
@@ -388,6 +416,7 @@ def test_paste_into_a_slow_guest(machine, backend, flat_files):
     """64 KiB typed at once: every byte arrives."""
     m = machine(flat_vm("slow", "slow"), flat_files, backend=backend, smp=2, one_thread=True)
     m.expect("vm 'slow' \\(1 of 1\\)", 120)
+    m.expect(">", 120)
     text = "".join(chr(33 + i * 7 % 90) for i in range(65536))
     m.send(text)
     m.expect("([01]{16})", 120)
