@@ -21,7 +21,7 @@ PURE := hv/status.c hv/fmt.c hv/exit.c $(sort $(wildcard hv/dev/*.c)) \
 	hv/load.c hv/load_elf.c hv/e820.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c hv/crc32.c hv/saved.c \
 	$(addprefix mm/,age.c audit.c buddy.c dirty.c fault.c fault_fast.c flush.c npt.c npt_remove.c npt_split.c \
 	npte.c npte_edge.c region.c) \
-	$(wildcard $(addprefix hv/monitor/,line.c out.c json.c words.c mux.c)) \
+	$(wildcard $(addprefix hv/monitor/,line.c out.c json.c words.c mux.c pager.c)) \
 	$(wildcard vmx/vmx_exit_decode.c vmx/vmx_caps.c) svm/svm_exit_decode.c svm/svm_caps.c \
 	drivers/acpi.c boot/efi_memmap.c boot/edit.c $(wildcard boot/config*.c)
 BOOT := boot/efi_main.c boot/editor.c boot/efi_con.c boot/efi_file.c boot/efi_saved.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c

@@ -4,12 +4,16 @@
 
 #include "hv/console.h"
 #include "hv/monitor/line.h"
+#include "hv/monitor/pager.h"
 #include "hv/monitor/program.h"
 #include "hv/monitor/session.h"
+#include "mm/frame.h"
 
 #define PROMPT "faultline> "
 #define WIDTH  80
+#define HEIGHT 24
 #define CTRL_C 3
+#define HELD_ORDER 6 /* 256 KiB: a VM's screen, and the escapes that it takes to show it */
 
 static void put(void *ctx, const char *s, size_t n)
 {
@@ -24,7 +28,15 @@ static const char *complete(void *ctx, const char *text, size_t len, unsigned in
 }
 
 static const struct line_env line_env = { NULL, put, complete };
-static struct session person = { .put = put, .format = OUT_TEXT };
+static struct pager pager = { .put = put, .height = HEIGHT, .width = WIDTH };
+
+static void put_answer(void *ctx, const char *s, size_t n)
+{
+	(void)ctx;
+	pager_write(&pager, s, n);
+}
+
+static struct session person = { .put = put_answer, .format = OUT_TEXT };
 static struct line line;
 static bool busy; /* a command waits */
 
@@ -45,28 +57,91 @@ void monitor_rx_interrupt(void)
 	program_rx_interrupt();
 }
 
-static void finish(void)
+/* ---- answers, by the page ------------------------------------------------------------ */
+
+static void begin_answer(void)
 {
-	busy = false;
+	char *held = pager.height ? hv_pages_alloc(HELD_ORDER) : NULL;
+
+	pager_begin(&pager, held, PAGE_SIZE << HELD_ORDER);
+}
+
+static void prompt(void)
+{
+	if (pager.held)
+		hv_pages_free(pager.held, HELD_ORDER);
+	pager_begin(&pager, NULL, 0);
 	line_begin(&line, PROMPT);
 }
 
-static void key(uint8_t c)
+static void finish(void)
+{
+	busy = false;
+	if (pager_waits(&pager))
+		pager_show(&pager);
+	else
+		prompt();
+}
+
+static void page(struct session *s, unsigned argc, char **argv)
+{
+	uint64_t lines = 0;
+
+	if (s != &person) {
+		out_refuse(&s->out, "only answers at the console are shown by the page");
+		return;
+	}
+	if (argc > 1 || (argc && strcmp(argv[0], "off") && words_number(argv[0], 3, 1000, &lines))) {
+		out_refuse(&s->out, "the screen's height is needed, 3 to 1000 lines, or off");
+		return;
+	}
+	if (argc)
+		pager.height = (unsigned)lines;
+	if (pager.height)
+		out_done(&s->out, "answers stop after a page of %u lines", pager.height);
+	else
+		out_done(&s->out, "answers do not stop");
+}
+
+const struct command monitor_commands[] = {
+	{ "page", "[LINES|off]", "how high the screen is where long answers stop", "page 50", page },
+	{ 0 },
+};
+
+/* ---- keys ------------------------------------------------------------------------------ */
+
+static void line_of(uint8_t c)
 {
 	switch (line_key(&line, c)) {
 	case LINE_DONE:
 		line_remember(&line, line.text);
-		busy = line.text[0] && !session_run(&person, line.text);
+		if (line.text[0]) {
+			begin_answer();
+			busy = !session_run(&person, line.text);
+		}
 		if (!busy)
 			finish();
 		break;
 	case LINE_CANCEL:
 	case LINE_END:
-		finish();
+		prompt();
 		break;
 	case LINE_NONE:
 		break;
 	}
+}
+
+static void key(uint8_t c)
+{
+	enum pager_key k = PAGER_OTHER;
+
+	if (pager_waits(&pager)) {
+		k = pager_key(&pager, c);
+		if (k != PAGER_MORE)
+			prompt();
+	}
+	if (k == PAGER_OTHER)
+		line_of(c);
 }
 
 void monitor_poll(void)
@@ -82,7 +157,11 @@ void monitor_poll(void)
 	/* What is typed ahead of a command that waits is for the next prompt. */
 	while (!busy && console_monitor_read(&c))
 		key(c);
-	if (console_monitor_disturbed() && !busy)
+	if (!console_monitor_disturbed() || busy)
+		return;
+	if (pager_waits(&pager))
+		pager_show(&pager);
+	else
 		line_show(&line);
 }
 

@@ -15,7 +15,7 @@ static const struct command own_commands[] = {
 
 static const struct command *const tables[] = {
 	own_commands, vm_commands, memory_commands, look_commands, irq_commands,
-	config_commands, system_commands,
+	config_commands, system_commands, monitor_commands,
 };
 
 /* ---- finding ---------------------------------------------------------------------- */

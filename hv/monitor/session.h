@@ -41,7 +41,7 @@ struct command {
 
 /* Terminated by an entry without name. */
 extern const struct command vm_commands[], memory_commands[], system_commands[], look_commands[],
-	irq_commands[], config_commands[];
+	irq_commands[], config_commands[], monitor_commands[];
 
 /* False: the command has left something to wait for. */
 bool session_run(struct session *s, const char *line);

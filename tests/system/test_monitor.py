@@ -176,6 +176,36 @@ def test_protocol(program):
     s.close()
 
 
+def check_pages(m):
+    """At the prompt: a long answer stops; what is typed ahead is neither lost nor stops it."""
+    m.send("page 10\n")
+    m.expect("a page of 10 lines", 60)
+    m.send("help\n")
+    m.expect("-- more --", 60)
+    assert m.serial.before.count(b"\n") == 10  # the echo of Enter, and nine of the answer
+    m.send("\r")
+    m.expect("-- more --", 60)
+    assert m.serial.before.count(b"\n") == 1
+    m.send(" ")
+    m.expect("-- more --", 60)
+    assert m.serial.before.count(b"\n") == 9
+    m.send("\x1dl\x1dm")  # the log's last lines, and back
+    m.expect("console: monitor.*-- more --", 60)
+    m.send("q")
+    m.expect("faultline> ", 60)
+    assert b"anywhere in a command" not in m.serial.before
+    m.send("help\nversion\n")  # typed ahead
+    m.expect("anywhere in a command", 60)
+    m.expect("tsc_khz", 60)
+    m.send("help --json\n")
+    m.expect(r"\}\]\}", 60)
+    m.send("page off\n")
+    m.expect("answers do not stop", 60)
+    m.send("help\n")
+    m.expect("anywhere in a command", 60)
+    assert b"more" not in m.serial.before
+
+
 def test_person(machine, backend):
     """At the console: prompt, history, completion, focus by keys; a VM's screen is shown again."""
     m = machine(idle_vm("one") + idle_vm("two"), [GUEST], backend=backend, smp=2, one_thread=True)
@@ -198,6 +228,7 @@ def test_person(machine, backend):
     m.expect("vm 'x': destroyed", 60)
     m.send("nonsense\n")
     m.expect("there is no command", 60)
+    check_pages(m)
     m.send("\x1d?")
     m.expect("1-9 that VM", 60)
     m.send("\x1d2")
