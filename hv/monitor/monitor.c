@@ -29,13 +29,7 @@ static const char *complete(void *ctx, const char *text, size_t len, unsigned in
 
 static const struct line_env line_env = { NULL, put, complete };
 static struct pager pager = { .put = put, .height = HEIGHT, .width = WIDTH };
-
-static void put_answer(void *ctx, const char *s, size_t n)
-{
-	(void)ctx;
-	pager_write(&pager, s, n);
-}
-
+static void put_answer(void *ctx, const char *s, size_t n);
 static struct session person = { .put = put_answer, .format = OUT_TEXT };
 static struct line line;
 static bool busy; /* a command waits */
@@ -58,6 +52,14 @@ void monitor_rx_interrupt(void)
 }
 
 /* ---- answers, by the page ------------------------------------------------------------ */
+
+static void put_answer(void *ctx, const char *s, size_t n)
+{
+	if (person.redraws)
+		put(ctx, s, n);
+	else
+		pager_write(&pager, s, n);
+}
 
 static void begin_answer(void)
 {
@@ -152,6 +154,13 @@ void monitor_poll(void)
 	program_poll();
 	if (busy && console_monitor_skip_to(CTRL_C))
 		session_cancel(&person);
+	if (busy && person.drawn && console_monitor_read(&c)) {
+		session_cancel(&person);
+		session_poll(&person);
+		finish();
+		if (c != 'q')
+			key(c);
+	}
 	if (busy && session_poll(&person))
 		finish();
 	/* What is typed ahead of a command that waits is for the next prompt. */

@@ -15,7 +15,7 @@ static const struct command own_commands[] = {
 
 static const struct command *const tables[] = {
 	own_commands, vm_commands, memory_commands, look_commands, irq_commands,
-	config_commands, system_commands, monitor_commands,
+	config_commands, system_commands, top_commands, monitor_commands,
 };
 
 /* ---- finding ---------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ bool session_run(struct session *s, const char *line)
 	bool json = !st && take_json(&s->words);
 
 	s->wait = NULL;
-	s->no_cancel = false;
+	s->no_cancel = s->redraws = s->drawn = false;
 	out_begin(&s->out, s->put, s->ctx, json ? OUT_JSON : s->format);
 	if (st)
 		out_refuse(&s->out, st == HV_RANGE ? "the line is too long: at most %u bytes, %u words" :
@@ -136,7 +136,7 @@ bool session_poll(struct session *s)
 		return false;
 	s->wait = NULL;
 	if (s->memory)
-		hv_pages_free(s->memory, 0);
+		hv_pages_free(s->memory, s->memory_order);
 	s->memory = NULL;
 	out_end(&s->out);
 	return true;
@@ -146,7 +146,8 @@ void session_cancel(struct session *s)
 {
 	if (s->no_cancel)
 		return;
-	out_refuse(&s->out, "not waited for any longer; what was asked for goes on");
+	if (!s->redraws)
+		out_refuse(&s->out, "not waited for any longer; what was asked for goes on");
 	s->wait = NULL;
 }
 

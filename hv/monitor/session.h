@@ -27,8 +27,11 @@ struct session {
 	char vm_name[CONFIG_NAME_LEN];
 	enum vm_state want;
 	const char *done;
-	void *memory; /* a page of the command's, freed when it has ended */
+	void *memory; /* pages of the command's, freed when it has ended */
+	unsigned memory_order;
 	bool no_cancel; /* what it has begun it must end */
+	bool redraws;	/* the screen, until a key; has it done so? */
+	bool drawn;
 };
 
 struct command {
@@ -41,7 +44,7 @@ struct command {
 
 /* Terminated by an entry without name. */
 extern const struct command vm_commands[], memory_commands[], system_commands[], look_commands[],
-	irq_commands[], config_commands[], monitor_commands[];
+	irq_commands[], config_commands[], monitor_commands[], top_commands[];
 
 /* False: the command has left something to wait for. */
 bool session_run(struct session *s, const char *line);

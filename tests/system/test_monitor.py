@@ -139,6 +139,12 @@ def test_refusals(program):
     for more in (["nobody"], ["only", "0"]):
         assert "error" in p.run("irq", *more, code=1)
     assert 0 in {r["cpu"] for r in p.run("irq")["host"]}
+    assert "error" in p.run("top", "twice", code=1)
+    seen = p.run("top")
+    row, exits = seen["vms"][0], seen["vm_exits"][0]
+    assert row["vm"] == exits["vm"] == "only" and row["faults_per_s"] == exits["npf"]
+    assert abs(sum(v for k, v in exits.items() if k != "vm") - row["exits_per_s"]) <= len(exits)
+    assert [c["cpu"] for c in seen["cpu_exits"]] == [c["cpu"] for c in seen["cpus"]] == [0, 1]
     held = p.run("irq", "only")
     assert len(held["ioapic"]) == 24 and [c["pic"] for c in held["pic"]] == ["master", "slave"]
     assert held["vcpu0"]["mode"] == "xapic" and held["vcpu0"]["lvt_lint1"].startswith(("open", "masked"))
@@ -240,6 +246,13 @@ def test_person(machine, backend):
     m.send("top\nversion\n")  # typed ahead
     m.expect("CPU_PERCENT", 60)
     m.expect("tsc_khz", 60)
+    m.send("top once\n")
+    m.expect(r"IDLE_PERCENT.*INTERRUPT.*OTHER.*faultline> ", 60)
+    m.send("top\n")
+    for _ in range(3):
+        m.expect(r"\x1b\[H\x1b\[2JVM.*CPU_PERCENT.*IDLE_PERCENT.*INTERRUPT", 60)
+    m.send("q")
+    m.expect("faultline> ", 60)
     m.send("vm stop two\n")  # it knows no power button
     time.sleep(1)
     m.send("\x03")
