@@ -188,13 +188,13 @@ def check_pages(m):
     m.expect("a page of 10 lines", 60)
     m.send("help\n")
     m.expect("-- more --", 60)
-    assert m.serial.before.count(b"\n") == 10  # the echo of Enter, and nine of the answer
+    assert 5 < m.serial.before.count(b"\n", m.serial.before.index(b"COMMAND")) <= 9  # some take two rows
     m.send("\r")
     m.expect("-- more --", 60)
     assert m.serial.before.count(b"\n") == 1
     m.send(" ")
     m.expect("-- more --", 60)
-    assert m.serial.before.count(b"\n") == 9
+    assert 5 < m.serial.before.count(b"\n") <= 9
     m.send("\x1dl\x1dm")  # the log's last lines, and back
     m.expect("console: monitor.*-- more --", 60)
     m.send("q")
