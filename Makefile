@@ -15,7 +15,7 @@ VCPUS   ?= 1
 # PURE has no privileged instruction: it is built for the hypervisor and, with
 # the sanitizers, for the host tests.  HV is the rest of the hypervisor, BOOT
 # what runs under the firmware only.
-PURE := hv/status.c hv/fmt.c hv/exit.c $(sort $(wildcard hv/dev/*.c)) \
+PURE := hv/status.c hv/fmt.c hv/exit.c hv/histogram.c $(sort $(wildcard hv/dev/*.c)) \
 	$(addprefix hv/insn_,decode.c table.c operand.c exec.c addr.c alu.c string.c) \
 	hv/gwalk.c hv/bus.c hv/cpuid.c hv/event.c hv/guest_acpi.c hv/mtrr.c hv/pvclock.c hv/xcr0.c \
 	hv/load.c hv/load_elf.c hv/e820.c hv/load_linux.c hv/load_multiboot.c hv/load_flat.c hv/crc32.c hv/saved.c \
