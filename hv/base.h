@@ -25,6 +25,8 @@
 #define __aligned(n)	 __attribute__((aligned(n)))
 #define __printf(f, a)	 __attribute__((format(printf, f, a)))
 #define __unused	 __attribute__((unused))
+#define __inlined	 inline __attribute__((always_inline))
+#define __not_inlined	 __attribute__((noinline))
 #define likely(x)	 __builtin_expect(!!(x), 1)
 #define unlikely(x)	 __builtin_expect(!!(x), 0)
 #define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)

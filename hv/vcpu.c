@@ -7,6 +7,7 @@
 #include "hv/cpu.h"
 #include "hv/event.h"
 #include "hv/exit_dispatch.h"
+#include "hv/io.h"
 #include "hv/log.h"
 #include "hv/lowmem.h"
 #include "hv/smp.h"
@@ -377,6 +378,8 @@ static bool handle_requests(struct vcpu *v)
 		start_at(v, READ_ONCE(v->sipi_vector));
 	if ((r & VCPU_REQ_NMI) && v->state != VCPU_WAIT_SIPI)
 		v->nmi_pending = true;
+	if (r & VCPU_REQ_UNTIME)
+		memset(v->stats.fault_cycles, 0, sizeof(v->stats.fault_cycles));
 	return v->state != VCPU_WAIT_SIPI;
 }
 
@@ -432,7 +435,7 @@ static void count_repeats(struct vcpu *v, const struct hv_exit *e)
 			hv_exit_class_name(e->class), STUCK_MAX);
 }
 
-static inline void watch_progress(struct vcpu *v, const struct hv_exit *e, uint64_t rip)
+static __inlined void watch_progress(struct vcpu *v, const struct hv_exit *e, uint64_t rip)
 {
 	if (v->regs.rip == rip && v->last_info == e->info2)
 		count_repeats(v, e);
@@ -452,7 +455,7 @@ static bool may_reenter(const struct vcpu *v, const struct cpu *c)
 	       !v->reinject.valid && !c->frames.low && v->state == VCPU_RUNNING;
 }
 
-static void note_exit(struct cpu *c, struct vcpu *v, const struct hv_exit *e)
+static __inlined void note_exit(struct cpu *c, struct vcpu *v, const struct hv_exit *e)
 {
 	v->stats.exits[e->class]++;
 	trace_exit(&c->trace, (struct trace_entry){ v->regs.rip, e->info2 ? e->info2 : e->info1,
@@ -462,7 +465,7 @@ static void note_exit(struct cpu *c, struct vcpu *v, const struct hv_exit *e)
 }
 
 /* The shortest way of a fault: one compare-and-swap. */
-static enum fault_fast try_fast(struct vcpu *v, const struct hv_exit *e)
+static __inlined enum fault_fast try_fast(struct vcpu *v, const struct hv_exit *e)
 {
 	enum fault_fast r = fault_fast(&v->vm->npt, e->npf.gpa, e->npf.access, &v->walk,
 				       flush_acked(&v->vm->flush, v->index));
@@ -471,9 +474,10 @@ static enum fault_fast try_fast(struct vcpu *v, const struct hv_exit *e)
 	return r;
 }
 
-static void enter(struct vcpu *v, uint64_t slice_end)
+/* @timed is a constant: what it costs is paid by the copy of this that asks for it. */
+static __inlined void enter(struct vcpu *v, uint64_t slice_end, const bool timed)
 {
-	uint64_t end = min_u64(slice_end, vcpu_next_deadline(v)), tsc = time_ns_to_tsc(end), rip;
+	uint64_t end = min_u64(slice_end, vcpu_next_deadline(v)), tsc = time_ns_to_tsc(end), rip, began;
 	struct cpu *c = this_cpu();
 	enum fault_fast fast;
 	struct hv_exit e;
@@ -483,6 +487,7 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 	for (;;) {
 		speculation_before_entry();
 		virt->run(v, tsc, &e);
+		began = timed ? rdtsc() : 0;
 		note_exit(c, v, &e);
 		rip = v->regs.rip;
 		if (e.class == EXIT_NPF && (fast = try_fast(v, &e)) != FAST_NONE) {
@@ -491,6 +496,8 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 				watch_progress(v, &e, rip);
 			else
 				v->stuck_repeats = 0;
+			if (timed)
+				histogram_add(&v->stats.fault_cycles[fast], rdtsc() - began);
 			if (READ_ONCE(c->need_resched) || v->reinject.valid)
 				break;
 			continue;
@@ -498,10 +505,22 @@ static void enter(struct vcpu *v, uint64_t slice_end)
 		if (e.class == EXIT_INTR)
 			irq_window();
 		exit_dispatch(v, &e);
+		if (timed && e.class == EXIT_NPF)
+			histogram_add(&v->stats.fault_cycles[FAST_NONE], rdtsc() - began);
 		watch_progress(v, &e, rip);
 		if (!is_light(&e) || !may_reenter(v, c))
 			break;
 	}
+}
+
+static __not_inlined void enter_timed(struct vcpu *v, uint64_t slice_end)
+{
+	enter(v, slice_end, true);
+}
+
+static __not_inlined void enter_plain(struct vcpu *v, uint64_t slice_end)
+{
+	enter(v, slice_end, false);
 }
 
 /* What other CPUs and our own stock of frames want between two rounds of the guest. */
@@ -535,7 +554,10 @@ void vcpu_run(struct vcpu *v, uint64_t slice_end)
 		/* Whoever was woken waits a little: or its VM could keep this one from running. */
 		if (READ_ONCE(c->yield))
 			slice_end = min_u64(slice_end, least);
-		enter(v, slice_end);
+		if (READ_ONCE(v->time_faults))
+			enter_timed(v, slice_end);
+		else
+			enter_plain(v, slice_end);
 		if (time_now_ns() >= (READ_ONCE(c->yield) ? min_u64(slice_end, least) : slice_end))
 			break;
 	}

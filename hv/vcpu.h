@@ -11,6 +11,7 @@
 #include "hv/base.h"
 #include "hv/dev/lapic.h"
 #include "hv/exit.h"
+#include "hv/histogram.h"
 #include "hv/insn_cache.h"
 #include "hv/mtrr.h"
 #include "hv/state.h"
@@ -52,10 +53,12 @@ enum vcpu_state {
 #define VCPU_REQ_NMI  BIT(2)
 #define VCPU_REQ_STOP BIT(3) /* the VM wants this vCPU parked */
 #define VCPU_REQ_CLOCK BIT(4) /* rewrite the guest's clock page */
+#define VCPU_REQ_UNTIME BIT(5) /* forget how long faults took */
 
 struct vcpu_stats {
 	uint64_t exits[EXIT_CLASS_COUNT];
 	uint64_t fast_faults[4]; /* by enum fault_fast: FAST_NONE went the long way */
+	struct histogram fault_cycles[4]; /* likewise, while time_faults is set */
 };
 
 /* Its place among the vCPUs of the same home (hv/sched.c). */
@@ -98,6 +101,7 @@ struct vcpu {
 	/* any CPU */
 	uint32_t requests;
 	uint8_t sipi_vector;
+	bool time_faults;
 };
 
 /* All allocations of a vCPU; HV_NOMEM leaves nothing behind. */

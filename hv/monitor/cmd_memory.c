@@ -229,24 +229,130 @@ static void log_count(struct session *s, unsigned argc, char **argv)
 
 /* ---- faults ---------------------------------------------------------------------------- */
 
+static const char *const kinds[] = { "slow", "write", "access", "spurious" };
+
+/* Asked for, and not done yet: a paused vCPU does it when it goes on. */
+static bool is_cleared(const struct vcpu *v)
+{
+	return READ_ONCE(v->requests) & VCPU_REQ_UNTIME;
+}
+
+static struct histogram cycles_of(const struct vm *vm, unsigned kind)
+{
+	struct histogram sum = { 0 };
+
+	for (unsigned i = 0; i < vm->vcpu_count; i++)
+		if (!is_cleared(vm->vcpu[i]))
+			histogram_merge(&sum, &vm->vcpu[i]->stats.fault_cycles[kind]);
+	return sum;
+}
+
+static void bars(struct out *o, const char *kind, const struct histogram *h)
+{
+	static const char full[] = "########################################";
+	unsigned first = 0, last = HISTOGRAM_BUCKETS - 1;
+	uint64_t most = 0;
+
+	for (unsigned k = 0; k < HISTOGRAM_BUCKETS; k++)
+		most = max_u64(most, h->bucket[k]);
+	while (first < last && !h->bucket[first])
+		first++;
+	while (last > first && !h->bucket[last])
+		last--;
+	out_remark(o, "%s, in cycles from:", kind);
+	for (unsigned k = first; k <= last; k++) {
+		uint64_t n = h->bucket[k], len = mul_div(n, sizeof(full) - 1, most);
+
+		out_remark(o, "  %10llu %-40.*s %llu", (unsigned long long)histogram_least(k),
+			   (int)(n ? max_u64(len, 1) : 0), full, (unsigned long long)n);
+	}
+}
+
+static void latency(struct out *o, const struct vm *vm)
+{
+	static const struct out_column columns[] = {
+		{ "kind", 10 }, { "count", -12 }, { "p50", -10 }, { "p99", -10 }, { "max", -12 },
+	};
+
+	out_table(o, "latency", columns, ARRAY_SIZE(columns));
+	for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
+		struct histogram h = cycles_of(vm, k);
+
+		if (!histogram_count(&h))
+			continue;
+		out_row(o);
+		out_str(o, "kind", "%s", kinds[k]);
+		out_u64(o, "count", histogram_count(&h));
+		out_u64(o, "p50", histogram_percentile(&h, 50));
+		out_u64(o, "p99", histogram_percentile(&h, 99));
+		out_u64(o, "max", h.max);
+		out_u64s(o, "buckets", h.bucket, HISTOGRAM_BUCKETS);
+		out_row_end(o);
+	}
+	out_table_end(o);
+	for (unsigned k = 0; o->format == OUT_TEXT && k < ARRAY_SIZE(kinds); k++) {
+		struct histogram h = cycles_of(vm, k);
+
+		if (histogram_count(&h))
+			bars(o, kinds[k], &h);
+	}
+}
+
+static bool is_timed(const struct vm *vm)
+{
+	return READ_ONCE(vm->vcpu[0]->time_faults);
+}
+
+static void show_faults(struct out *o, const struct vm *vm)
+{
+	uint64_t sum[4] = { 0 }, all = 0;
+
+	for (unsigned i = 0; i < vm->vcpu_count; i++)
+		for (unsigned k = 0; k < 4; k++)
+			sum[k] += vm->vcpu[i]->stats.fast_faults[k];
+	out_str(o, "name", "%s", vm->config.name);
+	for (unsigned k = 0; k < 4; k++) {
+		out_u64(o, kinds[k], sum[k]);
+		all += sum[k];
+	}
+	out_u64(o, "demand", vm->stats.demand_faults);
+	out_milli(o, "fast_share", all ? (all - sum[FAST_NONE]) * 1000 / all : 0);
+	out_bool(o, "timed", is_timed(vm));
+	latency(o, vm);
+}
+
+static void time_faults(struct session *s, struct vm *vm, bool on)
+{
+	for (unsigned i = 0; i < vm->vcpu_count; i++) {
+		WRITE_ONCE(vm->vcpu[i]->time_faults, on);
+		vcpu_kick(vm->vcpu[i], 0);
+	}
+	out_done(&s->out, "vm '%s': faults are timed%s", vm->config.name, on ? "" : " no more");
+}
+
+static void clear_times(struct session *s, struct vm *vm)
+{
+	for (unsigned i = 0; i < vm->vcpu_count; i++)
+		vcpu_kick(vm->vcpu[i], VCPU_REQ_UNTIME);
+	out_done(&s->out, "vm '%s': how long faults took is forgotten", vm->config.name);
+}
+
 static void faults(struct session *s, unsigned argc, char **argv)
 {
-	static const char *const kinds[] = { "slow", "write", "access", "spurious" };
-	uint64_t sum[4] = { 0 }, all = 0;
 	struct vm *vm = session_find_vm(s, argc, argv);
 
 	if (!vm)
 		return;
-	for (unsigned i = 0; i < vm->vcpu_count; i++)
-		for (unsigned k = 0; k < 4; k++)
-			sum[k] += vm->vcpu[i]->stats.fast_faults[k];
-	out_str(&s->out, "name", "%s", vm->config.name);
-	for (unsigned k = 0; k < 4; k++) {
-		out_u64(&s->out, kinds[k], sum[k]);
-		all += sum[k];
-	}
-	out_u64(&s->out, "demand", vm->stats.demand_faults);
-	out_milli(&s->out, "fast_share", all ? (all - sum[FAST_NONE]) * 1000 / all : 0);
+	if (argc == 1)
+		show_faults(&s->out, vm);
+	else if (argc == 2 && !strcmp(argv[1], "--clear"))
+		clear_times(s, vm);
+	else if (argc == 3 && !strcmp(argv[1], "--time") && !strcmp(argv[2], "on"))
+		time_faults(s, vm, true);
+	else if (argc == 3 && !strcmp(argv[1], "--time") && !strcmp(argv[2], "off"))
+		time_faults(s, vm, false);
+	else
+		out_refuse(&s->out, "after NAME, --time on, --time off or --clear are allowed");
 }
 _Static_assert(FAST_NONE == 0 && FAST_WRITE == 1 && FAST_ACCESS == 2 && FAST_SPURIOUS == 3, "kinds");
 
@@ -259,6 +365,7 @@ const struct command memory_commands[] = {
 	{ "dirty on", "NAME [--eager]", "logs the VM's writes from now on", "dirty on web", log_on },
 	{ "dirty off", "NAME", "ends that", "dirty off web", log_off },
 	{ "dirty count", "NAME [--clear]", "how much was written since", "dirty count web --clear", log_count },
-	{ "faults", "NAME", "nested faults by kind", "faults web", faults },
+	{ "faults", "NAME [--time on|off | --clear]", "nested faults by kind, and how long they took",
+	  "faults web --time on", faults },
 	{ 0 },
 };

@@ -225,6 +225,22 @@ void out_u64(struct out *o, const char *key, uint64_t v)
 	member_bare(o, key, b, b);
 }
 
+void out_u64s(struct out *o, const char *key, const uint64_t *v, unsigned count)
+{
+	char b[24];
+
+	if (o->format == OUT_TEXT)
+		return;
+	json_key(o, key);
+	json_open(o, "[");
+	for (unsigned i = 0; i < count; i++) {
+		hv_snprintf(b, sizeof(b), "%llu", (unsigned long long)v[i]);
+		json_next(o);
+		put(o, b);
+	}
+	json_close(o, "]");
+}
+
 void out_hex(struct out *o, const char *key, uint64_t v)
 {
 	char b[24];

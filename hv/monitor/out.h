@@ -59,6 +59,8 @@ void out_str(struct out *o, const char *key, const char *f, ...) __printf(3, 4);
 void out_u64(struct out *o, const char *key, uint64_t v);
 void out_hex(struct out *o, const char *key, uint64_t v); /* in JSON the string "0x..." */
 void out_bool(struct out *o, const char *key, bool v);	   /* yes or no in text */
+/* An array of numbers in JSON, for people nothing. */
+void out_u64s(struct out *o, const char *key, const uint64_t *v, unsigned count);
 /* @milli thousandths: 1500 is 1.500 in JSON and 1.5 in text, rounded to one place. */
 void out_milli(struct out *o, const char *key, uint64_t milli);
 

@@ -85,6 +85,22 @@ static void members_have_a_key_and_a_value(void **s)
 	     "\"f\":18446744073709551.615,\"g\":0.000}\n");
 }
 
+static void numbers(struct out *o)
+{
+	const uint64_t v[] = { 0, 7, ~0ULL };
+
+	out_u64(o, "a", 1);
+	out_u64s(o, "b", v, ARRAY_SIZE(v));
+	out_u64s(o, "c", v, 0);
+	out_u64(o, "d", 2);
+}
+
+static void arrays_are_for_programs(void **s)
+{
+	(void)s;
+	same(numbers, "a: 1\nd: 2\n", "{\"a\":1,\"b\":[0,7,18446744073709551615],\"c\":[],\"d\":2}\n");
+}
+
 static void objects(struct out *o)
 {
 	out_u64(o, "a", 1);
@@ -284,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(members_have_a_key_and_a_value),
+		cmocka_unit_test(arrays_are_for_programs),
 		cmocka_unit_test(objects_are_indented),
 		cmocka_unit_test(tables_are_aligned),
 		cmocka_unit_test(tables_may_have_gaps),

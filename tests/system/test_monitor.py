@@ -370,6 +370,47 @@ def test_two_hundred_lives_leave_nothing(control):
 
 
 @svm_only
+def test_how_long_faults_take(control):
+    """Timed only while that is on; forgotten on demand; a paused VM's at once as well."""
+    m, c, ask = control(idle_vm("only", 'max-leaf = "4K";'), [GUEST])
+    m.expect("vm 'only': 1 vCPUs", 120)
+    seen = ask("faults only")
+    assert seen["timed"] is False and seen["slow"] > 0 and not seen["latency"]
+
+    def after_reset():
+        before = ask("faults only")
+        ask("vm reset only")
+        while ask("faults only")["slow"] < before["slow"] + 2:
+            time.sleep(0.05)
+        while (seen := ask("faults only")) != ask("faults only"):
+            time.sleep(0.2)
+        return before, seen
+
+    ask("faults only --time on")
+    before, seen = after_reset()
+    assert seen["timed"] is True
+    slow = [r for r in seen["latency"] if r["kind"] == "slow"][0]
+    assert slow["count"] == sum(slow["buckets"]) == seen["slow"] - before["slow"]
+    assert 0 < slow["p50"] <= slow["p99"] <= slow["max"]
+    assert slow["buckets"][slow["max"].bit_length() - 1] > 0
+    ask("faults only --time off")
+    before, seen = after_reset()
+    assert seen["latency"] == before["latency"] and seen["timed"] is False
+    ask("vm pause only")
+    ask("faults only --clear")
+    assert not ask("faults only")["latency"]
+    ask("vm resume only")
+    assert not ask("faults only")["latency"]
+    for wrong in ("--time", "--time maybe", "--clear x", "x"):
+        assert "error" in c.ask("faults only " + wrong)
+    m.send("\x1dmfaults only --time on\nvm reset only\n")
+    m.expect("only': reset", 60)
+    time.sleep(0.5)
+    m.send("faults only\n")
+    m.expect(r"KIND +COUNT +P50.*slow +\d+.*slow, in cycles from:.*\d+ #+ +\d+", 60)
+
+
+@svm_only
 def test_weights_and_cap(control, flat_files):
     """On one CPU, VMs run by weight; a cap holds whatever else there is to do."""
     vms = flat_vm("light", "busy", "cpus = <1>;") + flat_vm("heavy", "busy", "cpus = <1>; weight = <300>;")
