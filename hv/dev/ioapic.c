@@ -20,13 +20,6 @@
 
 #define VERSION (0x20u | (IOAPIC_PINS - 1) << 16)
 
-#define RTE_VECTOR(e)  ((uint8_t)(e))
-#define RTE_MODE(e)    ((uint8_t)((e) >> 8 & 7))
-#define RTE_LOGICAL    BIT64(11)
-#define RTE_REMOTE_IRR BIT64(14)
-#define RTE_LEVEL      BIT64(15)
-#define RTE_MASKED     BIT64(16)
-#define RTE_DEST(e)    ((uint8_t)((e) >> 56))
 /* Vector, mode, logical, polarity, trigger, mask and destination. */
 #define RTE_WRITABLE 0xff0000000001afffULL
 

@@ -16,6 +16,15 @@
 #define IOAPIC_LEN  0x1000
 #define IOAPIC_PINS 24
 
+/* A redirection table entry. */
+#define RTE_VECTOR(e)  ((uint8_t)(e))
+#define RTE_MODE(e)    ((uint8_t)((e) >> 8 & 7))
+#define RTE_LOGICAL    BIT64(11)
+#define RTE_REMOTE_IRR BIT64(14)
+#define RTE_LEVEL      BIT64(15)
+#define RTE_MASKED     BIT64(16)
+#define RTE_DEST(e)    ((uint8_t)((e) >> 56))
+
 struct ioapic {
 	struct apic_bus *bus;
 	uint8_t id;

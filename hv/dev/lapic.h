@@ -31,6 +31,15 @@
 /* Local vector table, in register order from 0x320. */
 enum lapic_lvt { LVT_TIMER, LVT_THERMAL, LVT_PERF, LVT_LINT0, LVT_LINT1, LVT_ERROR, LVT_COUNT };
 
+#define LVT_VECTOR(v) ((uint8_t)(v))
+#define LVT_MODE(v)   ((v) >> 8 & 7)
+#define LVT_MASKED    BIT(16)
+
+#define LVT_TIMER_MODE(v)      ((v) >> 17 & 3)
+#define LVT_TIMER_ONE_SHOT     0
+#define LVT_TIMER_PERIODIC     1
+#define LVT_TIMER_TSC_DEADLINE 2
+
 /* What the timer asks of its vCPU; both run on the owner's CPU. */
 struct lapic_env {
 	void *ctx;

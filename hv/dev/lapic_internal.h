@@ -7,15 +7,6 @@
 
 #include "hv/dev/lapic.h"
 
-#define LVT_VECTOR(v) ((uint8_t)(v))
-#define LVT_MODE(v)   ((v) >> 8 & 7)
-#define LVT_MASKED    BIT(16)
-
-#define LVT_TIMER_MODE(v)      ((v) >> 17 & 3)
-#define LVT_TIMER_ONE_SHOT     0
-#define LVT_TIMER_PERIODIC     1
-#define LVT_TIMER_TSC_DEADLINE 2
-
 #define SVR_ENABLE	 BIT(8)
 #define SVR_EOI_SUPPRESS BIT(12)
 

@@ -8,12 +8,11 @@ static void line(void *ctx, const char *text)
 	out_line(ctx, "%s", text);
 }
 
-static void show(struct session *s, unsigned argc, char **argv)
+static void show(struct session *s)
 {
 	struct hv_error err;
 	bool shown;
 
-	(void)argc, (void)argv;
 	out_lines(&s->out, "dts");
 	shown = config_live_show(line, &s->out, &err);
 	out_lines_end(&s->out);
@@ -21,11 +20,10 @@ static void show(struct session *s, unsigned argc, char **argv)
 		out_refuse(&s->out, "%s", err.text);
 }
 
-static void save(struct session *s, unsigned argc, char **argv)
+static void save(struct session *s)
 {
 	struct hv_error err;
 
-	(void)argc, (void)argv;
 	if (config_live_save(&err))
 		out_done(&s->out, "saved: the next boot writes %s", config_live_path());
 	else
@@ -33,7 +31,9 @@ static void save(struct session *s, unsigned argc, char **argv)
 }
 
 const struct command config_commands[] = {
-	{ "config show", "", "the configuration as it is now, as a device tree source", "config show", show },
-	{ "config save", "", "keeps the configuration as it is now for the next boot", "config save", save },
+	{ "config show", "", "the configuration as it is now, as a device tree source", "config show", show,
+	  NO_VM, 0 },
+	{ "config save", "", "keeps the configuration as it is now for the next boot", "config save", save,
+	  NO_VM, 0 },
 	{ 0 },
 };

@@ -3,25 +3,24 @@
 #include "hv/cpu.h"
 #include "hv/monitor/session.h"
 
-#define PIN_VECTOR(e)	 ((unsigned)((e)&0xff))
-#define PIN_MODE(e)	 ((unsigned)((e) >> 8 & 7))
-#define PIN_LOGICAL(e)	 ((e) >> 11 & 1)
-#define PIN_WAITS_EOI(e) ((e) >> 14 & 1)
-#define PIN_LEVEL(e)	 ((e) >> 15 & 1)
-#define PIN_MASKED(e)	 ((e) >> 16 & 1)
-#define PIN_DEST(e)	 ((unsigned)((e) >> 56))
-
 static const char *const modes[8] = { "fixed", "lowest", "smi", "3", "nmi", "init", "sipi", "extint" };
 
 /* ---- the host ----------------------------------------------------------------------- */
 
 static const char *vector_name(unsigned vector)
 {
-	return vector == HOST_VEC_SERIAL   ? "serial" :
-	       vector == HOST_VEC_TIMER	   ? "timer" :
-	       vector == HOST_VEC_KICK	   ? "kick" :
-	       vector == HOST_VEC_SPURIOUS ? "spurious" :
-					     "-";
+	switch (vector) {
+	case HOST_VEC_SERIAL:
+		return "serial";
+	case HOST_VEC_TIMER:
+		return "timer";
+	case HOST_VEC_KICK:
+		return "kick";
+	case HOST_VEC_SPURIOUS:
+		return "spurious";
+	default:
+		return "-";
+	}
 }
 
 static void host(struct out *o)
@@ -63,13 +62,13 @@ static void pins(struct out *o, const struct ioapic *io)
 		out_row(o);
 		out_u64(o, "pin", i);
 		out_u64(o, "line", io->lines >> i & 1);
-		out_bool(o, "masked", PIN_MASKED(e));
-		out_hex(o, "vector", PIN_VECTOR(e));
-		out_str(o, "mode", "%s", modes[PIN_MODE(e)]);
-		out_str(o, "trigger", "%s", PIN_LEVEL(e) ? "level" : "edge");
-		out_hex(o, "dest", PIN_DEST(e));
-		out_str(o, "dest_mode", "%s", PIN_LOGICAL(e) ? "logical" : "physical");
-		out_bool(o, "waits_eoi", PIN_WAITS_EOI(e));
+		out_bool(o, "masked", e & RTE_MASKED);
+		out_hex(o, "vector", RTE_VECTOR(e));
+		out_str(o, "mode", "%s", modes[RTE_MODE(e)]);
+		out_str(o, "trigger", "%s", e & RTE_LEVEL ? "level" : "edge");
+		out_hex(o, "dest", RTE_DEST(e));
+		out_str(o, "dest_mode", "%s", e & RTE_LOGICAL ? "logical" : "physical");
+		out_bool(o, "waits_eoi", e & RTE_REMOTE_IRR);
 		out_row_end(o);
 	}
 	out_table_end(o);
@@ -111,6 +110,13 @@ static void vectors(struct out *o, const char *key, const uint32_t *word)
 	out_str(o, key, "%s", text);
 }
 
+static const char *lvt_mode(unsigned entry, uint32_t e)
+{
+	static const char *const timer[4] = { "one-shot", "periodic", "tsc-deadline", "3" };
+
+	return entry == LVT_TIMER ? timer[LVT_TIMER_MODE(e)] : modes[LVT_MODE(e)];
+}
+
 static void lvt(struct out *o, const struct lapic *l)
 {
 	static const char *const names[LVT_COUNT] = { "lvt_timer", "lvt_thermal", "lvt_perf",
@@ -119,12 +125,16 @@ static void lvt(struct out *o, const struct lapic *l)
 	for (unsigned i = 0; i < LVT_COUNT; i++) {
 		uint32_t e = READ_ONCE(*(i == LVT_ERROR ? &l->lvt_error : &l->lvt[i]));
 
-		out_str(o, names[i], "%s vector 0x%x %s", PIN_MASKED(e) ? "masked" : "open", PIN_VECTOR(e),
-			i == LVT_TIMER ? (e >> 17 & 3) == 0 ? "one-shot" :
-					 (e >> 17 & 3) == 1 ? "periodic" :
-							      "tsc-deadline" :
-					 modes[PIN_MODE(e)]);
+		out_str(o, names[i], "%s vector 0x%x %s", e & LVT_MASKED ? "masked" : "open", LVT_VECTOR(e),
+			lvt_mode(i, e));
 	}
+}
+
+static const char *apic_mode(const struct lapic *l)
+{
+	if (!(l->base & LAPIC_BASE_ENABLE))
+		return "off";
+	return l->base & LAPIC_BASE_EXTD ? "x2apic" : "xapic";
 }
 
 static void apic(struct out *o, const struct vcpu *v)
@@ -134,9 +144,7 @@ static void apic(struct out *o, const struct vcpu *v)
 
 	hv_snprintf(key, sizeof(key), "vcpu%u", v->index);
 	out_object(o, key);
-	out_str(o, "mode", "%s", !(l->base & LAPIC_BASE_ENABLE) ? "off" :
-				 l->base & LAPIC_BASE_EXTD	? "x2apic" :
-								  "xapic");
+	out_str(o, "mode", "%s", apic_mode(l));
 	out_u64(o, "id", l->id);
 	out_bool(o, "enabled", lapic_software_enabled(l));
 	out_hex(o, "tpr", READ_ONCE(l->tpr));
@@ -147,21 +155,14 @@ static void apic(struct out *o, const struct vcpu *v)
 	out_object_end(o);
 }
 
-static void irq(struct session *s, unsigned argc, char **argv)
+static void irq(struct session *s)
 {
+	struct vm *vm = s->vm;
 	struct ioapic io;
 	struct pic p;
-	struct vm *vm;
 
-	if (!argc) {
+	if (!vm) {
 		host(&s->out);
-		return;
-	}
-	vm = session_find_vm(s, argc, argv);
-	if (!vm)
-		return;
-	if (argc > 1) {
-		out_refuse(&s->out, "'%s': a VM's name is all that is allowed", argv[1]);
 		return;
 	}
 	lock(&vm->device);
@@ -176,6 +177,7 @@ static void irq(struct session *s, unsigned argc, char **argv)
 }
 
 const struct command irq_commands[] = {
-	{ "irq", "[NAME]", "interrupts of the host's CPUs, or a VM's controllers", "irq web", irq },
+	{ "irq", "[NAME]", "interrupts of the host's CPUs, or a VM's controllers",
+	  "irq web", irq, OF_VM_IF_NAMED, 1 },
 	{ 0 },
 };

@@ -9,15 +9,13 @@
 
 /* ---- exits ------------------------------------------------------------------------ */
 
-static void trace(struct session *s, unsigned argc, char **argv)
+static void trace(struct session *s)
 {
 	static const struct out_column columns[] = {
 		{ "cpu", -3 }, { "vm", 16 }, { "vcpu", -4 }, { "exit", 12 }, { "rip", 18 }, { "info", 18 },
 	};
-	const struct vm *only = argc ? session_find_vm(s, argc, argv) : NULL;
+	const struct vm *only = s->vm;
 
-	if (argc && !only)
-		return;
 	out_table(&s->out, "exits", columns, ARRAY_SIZE(columns));
 	for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
 		struct trace_ring r = cpus[cpu]->trace;
@@ -42,13 +40,11 @@ static void trace(struct session *s, unsigned argc, char **argv)
 	out_table_end(&s->out);
 }
 
-static void exits(struct session *s, unsigned argc, char **argv)
+static void exits(struct session *s)
 {
 	static const struct out_column columns[] = { { "exit", 16 }, { "count", -14 } };
-	const struct vm *vm = session_find_vm(s, argc, argv);
+	const struct vm *vm = s->vm;
 
-	if (!vm)
-		return;
 	out_table(&s->out, "exits", columns, ARRAY_SIZE(columns));
 	for (unsigned k = 0; k < EXIT_CLASS_COUNT; k++) {
 		uint64_t sum = 0;
@@ -93,16 +89,14 @@ static void registers(struct out *o, struct vcpu *v)
 	out_u64(o, "cpl", r.cpl);
 }
 
-static void dump(struct session *s, unsigned argc, char **argv)
+static void dump(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	uint64_t index = 0;
 	bool held;
 
-	if (!vm)
-		return;
-	if (argc > 1 && words_number(argv[1], 0, vm->vcpu_count - 1, &index)) {
-		out_refuse(&s->out, "'%s': vCPUs 0 to %u are there", argv[1], vm->vcpu_count - 1);
+	if (s->argc > 1 && words_number(s->argv[1], 0, vm->vcpu_count - 1, &index)) {
+		out_refuse(&s->out, "'%s': vCPUs 0 to %u are there", s->argv[1], vm->vcpu_count - 1);
 		return;
 	}
 	held = vm_hold(vm);
@@ -113,15 +107,13 @@ static void dump(struct session *s, unsigned argc, char **argv)
 	vm_let_go(vm, held);
 }
 
-static void walk(struct session *s, unsigned argc, char **argv)
+static void walk(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	struct npt_leaf leaf;
 	uint64_t gpa;
 
-	if (!vm)
-		return;
-	if (argc != 2 || words_number(argv[1], 0, BIT64(NPT_GPA_BITS) - 1, &gpa)) {
+	if (s->argc != 2 || words_number(s->argv[1], 0, BIT64(NPT_GPA_BITS) - 1, &gpa)) {
 		out_refuse(&s->out, "NAME ADDRESS are needed; the address is below 2^48");
 		return;
 	}
@@ -158,15 +150,14 @@ static void lines_of(struct session *s, unsigned screen, uint64_t at)
 	out_lines_end(&s->out);
 }
 
-static void log_lines(struct session *s, unsigned argc, char **argv)
+static void log_lines(struct session *s)
 {
-	(void)argc, (void)argv;
 	lines_of(s, CONSOLE_LOG, 0);
 }
 
-static void console_dump(struct session *s, unsigned argc, char **argv)
+static void console_dump(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
 	if (vm)
 		lines_of(s, vm->index, 0);
@@ -183,18 +174,16 @@ static size_t without_zeros(char *t, size_t len)
 	return n;
 }
 
-static void console_read(struct session *s, unsigned argc, char **argv)
+static void console_read(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	char text[1024];
 	uint64_t at = 0;
 	size_t n;
 
-	if (!vm)
-		return;
-	if (argc > 1 && words_number(argv[1], 0, ~0ULL, &at)) {
+	if (s->argc > 1 && words_number(s->argv[1], 0, ~0ULL, &at)) {
 		out_refuse(&s->out, "'%s': a place in the output is needed, as console read tells it",
-			   argv[1]);
+			   s->argv[1]);
 		return;
 	}
 	n = without_zeros(text, console_copy(vm->index, &at, text, sizeof(text)));
@@ -229,38 +218,35 @@ static size_t unescape(char *t)
 	return (size_t)(to - t);
 }
 
-static void console_write(struct session *s, unsigned argc, char **argv)
+static void console_write(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
-	if (!vm)
-		return;
-	if (argc != 2) {
+	if (s->argc != 2) {
 		out_refuse(&s->out, "NAME TEXT are needed; '\\n' in TEXT is Enter");
 		return;
 	}
-	out_u64(&s->out, "taken", console_type(vm->index, argv[1], unescape(argv[1])));
+	out_u64(&s->out, "taken", console_type(vm->index, s->argv[1], unescape(s->argv[1])));
 }
 
-static void console_show(struct session *s, unsigned argc, char **argv)
+static void console_show(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
-	if (!vm)
-		return;
 	out_done(&s->out, "the line shows vm '%s'", vm->config.name);
 	console_focus(vm->index);
 }
 
 const struct command look_commands[] = {
-	{ "console dump", "NAME", "the last 64 KiB that a VM wrote", "console dump web", console_dump },
-	{ "console read", "NAME [FROM]", "a piece of it, for programs", "console read web 0", console_read },
-	{ "console write", "NAME TEXT", "types to a VM", "console write web 'ls\\n'", console_write },
-	{ "console show", "NAME", "moves the line to a VM", "console show web", console_show },
-	{ "log", "", "what the hypervisor has said", "log", log_lines },
-	{ "trace", "[NAME]", "the last exits of each CPU", "trace web", trace },
-	{ "exits", "NAME", "exits by class", "exits web", exits },
-	{ "dump", "NAME [VCPU]", "registers of a paused VM", "dump web 0", dump },
-	{ "walk", "NAME ADDRESS", "where a guest address lies", "walk web 0x100000", walk },
+	{ "console dump", "NAME", "the last 64 KiB that a VM wrote", "console dump web", console_dump, OF_VM, 1 },
+	{ "console read", "NAME [FROM]", "a piece of it, for programs",
+	  "console read web 0", console_read, OF_VM, 2 },
+	{ "console write", "NAME TEXT", "types to a VM", "console write web 'ls\\n'", console_write, OF_VM, 2 },
+	{ "console show", "NAME", "moves the line to a VM", "console show web", console_show, OF_VM, 1 },
+	{ "log", "", "what the hypervisor has said", "log", log_lines, NO_VM, 0 },
+	{ "trace", "[NAME]", "the last exits of each CPU", "trace web", trace, OF_VM_IF_NAMED, 1 },
+	{ "exits", "NAME", "exits by class", "exits web", exits, OF_VM, 1 },
+	{ "dump", "NAME [VCPU]", "registers of a paused VM", "dump web 0", dump, OF_VM, 2 },
+	{ "walk", "NAME ADDRESS", "where a guest address lies", "walk web 0x100000", walk, OF_VM, 2 },
 	{ 0 },
 };

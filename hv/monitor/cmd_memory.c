@@ -45,23 +45,21 @@ static void of_vm(struct session *s, struct vm *vm)
 	out_table_end(&s->out);
 }
 
-static void mem(struct session *s, unsigned argc, char **argv)
+static void mem(struct session *s)
 {
 	static const struct out_column columns[] = {
 		{ "name", 20 }, { "memory_kib", -12 }, { "resident_kib", -12 }, { "demand_faults", -13 },
 	};
-	struct vm *vm;
 
-	if (argc) {
-		vm = session_find_vm(s, argc, argv);
-		if (vm)
-			of_vm(s, vm);
+	if (s->vm) {
+		of_vm(s, s->vm);
 		return;
 	}
 	machine_memory(s);
 	out_table(&s->out, "vms", columns, ARRAY_SIZE(columns));
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++) {
-		vm = vms[i];
+		const struct vm *vm = vms[i];
+
 		if (!vm)
 			continue;
 		out_row(&s->out);
@@ -74,13 +72,12 @@ static void mem(struct session *s, unsigned argc, char **argv)
 	out_table_end(&s->out);
 }
 
-static void images(struct session *s, unsigned argc, char **argv)
+static void images(struct session *s)
 {
 	static const struct out_column columns[] = { { "path", 40 }, { "bytes", -12 } };
 	const char *path;
 	uint64_t bytes;
 
-	(void)argc, (void)argv;
 	out_table(&s->out, "images", columns, ARRAY_SIZE(columns));
 	for (unsigned i = 0; vm_load_file(i, &path, &bytes); i++) {
 		out_row(&s->out);
@@ -119,16 +116,14 @@ static void age_region(struct session *s, struct vm *vm, const struct region *r,
 	}
 }
 
-static void working_set(struct session *s, unsigned argc, char **argv)
+static void working_set(struct session *s)
 {
 	static const struct out_column columns[] = { { "span", 18 }, { "pages_used", -10 } };
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	struct region_map map;
 	uint64_t sum = 0;
 	uint16_t *used;
 
-	if (!vm)
-		return;
 	vm_copy_regions(vm, &map);
 	used = hv_pages_alloc(0);
 	if (!used) {
@@ -145,15 +140,14 @@ static void working_set(struct session *s, unsigned argc, char **argv)
 	out_remark(&s->out, "pages used since this was last asked");
 }
 
-static void discard(struct session *s, unsigned argc, char **argv)
+static void discard(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	uint64_t gpa, len, count = 0;
 	enum hv_status st;
 
-	if (!vm)
-		return;
-	if (argc != 3 || words_number(argv[1], 0, ~0ULL, &gpa) || words_number(argv[2], 1, ~0ULL, &len)) {
+	if (s->argc != 3 || words_number(s->argv[1], 0, ~0ULL, &gpa) ||
+	    words_number(s->argv[2], 1, ~0ULL, &len)) {
 		out_refuse(&s->out, "NAME ADDRESS LENGTH are needed, in bytes; 0x, K, M and G are understood");
 		return;
 	}
@@ -167,14 +161,12 @@ static void discard(struct session *s, unsigned argc, char **argv)
 
 /* ---- the log of writes --------------------------------------------------------------- */
 
-static void log_on(struct session *s, unsigned argc, char **argv)
+static void log_on(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	enum hv_status st;
 
-	if (!vm)
-		return;
-	st = vm_log_enable(vm, vm_log_best_mode(vm), argc > 1 && !strcmp(argv[1], "--eager"));
+	st = vm_log_enable(vm, vm_log_best_mode(vm), s->argc > 1 && !strcmp(s->argv[1], "--eager"));
 	if (st)
 		out_refuse(&s->out, "vm '%s': %s", vm->config.name,
 			   st == HV_EXIST ? "writes are logged already" : hv_status_name(st));
@@ -182,12 +174,10 @@ static void log_on(struct session *s, unsigned argc, char **argv)
 		out_done(&s->out, "vm '%s': writes are logged", vm->config.name);
 }
 
-static void log_off(struct session *s, unsigned argc, char **argv)
+static void log_off(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
-	if (!vm)
-		return;
 	if (vm_log_disable(vm))
 		out_refuse(&s->out, "vm '%s': writes are not logged", vm->config.name);
 	else
@@ -195,15 +185,13 @@ static void log_off(struct session *s, unsigned argc, char **argv)
 }
 
 /* How many pages are dirty; --clear: and begins anew. */
-static void log_count(struct session *s, unsigned argc, char **argv)
+static void log_count(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
-	unsigned flags = argc > 1 && !strcmp(argv[1], "--clear") ? DIRTY_GET | DIRTY_CLEAR : DIRTY_GET;
+	struct vm *vm = s->vm;
+	unsigned flags = s->argc > 1 && !strcmp(s->argv[1], "--clear") ? DIRTY_GET | DIRTY_CLEAR : DIRTY_GET;
 	uint64_t end, pages = 0, *bitmap;
 	enum hv_status st = HV_OK;
 
-	if (!vm)
-		return;
 	if (!vm->npt.log) {
 		out_refuse(&s->out, "vm '%s': writes are not logged: dirty on first", vm->config.name);
 		return;
@@ -337,19 +325,17 @@ static void clear_times(struct session *s, struct vm *vm)
 	out_done(&s->out, "vm '%s': how long faults took is forgotten", vm->config.name);
 }
 
-static void faults(struct session *s, unsigned argc, char **argv)
+static void faults(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
-	if (!vm)
-		return;
-	if (argc == 1)
+	if (s->argc == 1)
 		show_faults(&s->out, vm);
-	else if (argc == 2 && !strcmp(argv[1], "--clear"))
+	else if (s->argc == 2 && !strcmp(s->argv[1], "--clear"))
 		clear_times(s, vm);
-	else if (argc == 3 && !strcmp(argv[1], "--time") && !strcmp(argv[2], "on"))
+	else if (s->argc == 3 && !strcmp(s->argv[1], "--time") && !strcmp(s->argv[2], "on"))
 		time_faults(s, vm, true);
-	else if (argc == 3 && !strcmp(argv[1], "--time") && !strcmp(argv[2], "off"))
+	else if (s->argc == 3 && !strcmp(s->argv[1], "--time") && !strcmp(s->argv[2], "off"))
 		time_faults(s, vm, false);
 	else
 		out_refuse(&s->out, "after NAME, --time on, --time off or --clear are allowed");
@@ -357,15 +343,16 @@ static void faults(struct session *s, unsigned argc, char **argv)
 _Static_assert(FAST_NONE == 0 && FAST_WRITE == 1 && FAST_ACCESS == 2 && FAST_SPURIOUS == 3, "kinds");
 
 const struct command memory_commands[] = {
-	{ "mem images", "", "files that VMs can be made of", "mem images", images },
-	{ "mem used", "NAME", "pages used since last asked, by 2 MiB", "mem used web", working_set },
+	{ "mem images", "", "files that VMs can be made of", "mem images", images, NO_VM, 0 },
+	{ "mem used", "NAME", "pages used since last asked, by 2 MiB", "mem used web", working_set, OF_VM, 1 },
 	{ "mem discard", "NAME ADDRESS LENGTH", "takes pages away, they read as zero",
-	  "mem discard web 0x4000000 2M", discard },
-	{ "mem", "[NAME]", "memory of the machine, or a VM's regions", "mem web", mem },
-	{ "dirty on", "NAME [--eager]", "logs the VM's writes from now on", "dirty on web", log_on },
-	{ "dirty off", "NAME", "ends that", "dirty off web", log_off },
-	{ "dirty count", "NAME [--clear]", "how much was written since", "dirty count web --clear", log_count },
+	  "mem discard web 0x4000000 2M", discard, OF_VM, 3 },
+	{ "mem", "[NAME]", "memory of the machine, or a VM's regions", "mem web", mem, OF_VM_IF_NAMED, 1 },
+	{ "dirty on", "NAME [--eager]", "logs the VM's writes from now on", "dirty on web", log_on, OF_VM, 2 },
+	{ "dirty off", "NAME", "ends that", "dirty off web", log_off, OF_VM, 1 },
+	{ "dirty count", "NAME [--clear]", "how much was written since",
+	  "dirty count web --clear", log_count, OF_VM, 2 },
 	{ "faults", "NAME [--time on|off | --clear]", "nested faults by kind, and how long they took",
-	  "faults web --time on", faults },
+	  "faults web --time on", faults, OF_VM, 3 },
 	{ 0 },
 };

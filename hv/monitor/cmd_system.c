@@ -6,9 +6,8 @@
 #include "hv/time.h"
 #include "hv/version.h"
 
-static void version(struct session *s, unsigned argc, char **argv)
+static void version(struct session *s)
 {
-	(void)argc, (void)argv;
 	out_str(&s->out, "version", "%s%s", HV_VERSION, HV_BUILD);
 	out_str(&s->out, "backend", "%s", virt ? virt->name : "none");
 	out_u64(&s->out, "cpus", cpu_count);
@@ -16,14 +15,13 @@ static void version(struct session *s, unsigned argc, char **argv)
 	out_milli(&s->out, "up_s", time_now_ns() / 1000000);
 }
 
-static void cpu(struct session *s, unsigned argc, char **argv)
+static void cpu(struct session *s)
 {
 	static const struct out_column columns[] = {
 		{ "cpu", -3 }, { "apic_id", -7 }, { "idle_ms", -10 }, { "ticks", -10 }, { "nmis", -5 },
 		{ "vm", 20 },
 	};
 
-	(void)argc, (void)argv;
 	out_table(&s->out, "cpus", columns, ARRAY_SIZE(columns));
 	for (uint32_t i = 0; i < cpu_count; i++) {
 		const struct cpu *c = cpus[i];
@@ -65,32 +63,32 @@ static void end(struct session *s, bool again)
 	ends_ns = time_now_ns() + QUARTER_NS;
 }
 
-static bool is_sure(struct session *s, unsigned argc, char **argv)
+static bool is_sure(struct session *s)
 {
 	uint32_t running = vm_running_count();
 
-	if (!running || (argc && !strcmp(argv[0], "--force")))
+	if (!running || (s->argc && !strcmp(s->argv[0], "--force")))
 		return true;
 	out_refuse(&s->out, "%u VMs run: vm stop them, or --force", running);
 	return false;
 }
 
-static void reboot(struct session *s, unsigned argc, char **argv)
+static void reboot(struct session *s)
 {
-	if (is_sure(s, argc, argv))
+	if (is_sure(s))
 		end(s, true);
 }
 
-static void poweroff(struct session *s, unsigned argc, char **argv)
+static void poweroff(struct session *s)
 {
-	if (is_sure(s, argc, argv))
+	if (is_sure(s))
 		end(s, false);
 }
 
 const struct command system_commands[] = {
-	{ "version", "", "what runs here", "version", version },
-	{ "cpu", "", "the host's CPUs", "cpu", cpu },
-	{ "reboot", "[--force]", "restarts the machine", "reboot", reboot },
-	{ "poweroff", "[--force]", "switches it off", "poweroff", poweroff },
+	{ "version", "", "what runs here", "version", version, NO_VM, 0 },
+	{ "cpu", "", "the host's CPUs", "cpu", cpu, NO_VM, 0 },
+	{ "reboot", "[--force]", "restarts the machine", "reboot", reboot, NO_VM, 1 },
+	{ "poweroff", "[--force]", "switches it off", "poweroff", poweroff, NO_VM, 1 },
 	{ 0 },
 };

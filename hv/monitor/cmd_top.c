@@ -234,22 +234,22 @@ static bool wait_a_second(struct session *s)
 	return !s->redraws;
 }
 
-static void top(struct session *s, unsigned argc, char **argv)
+static void top(struct session *s)
 {
-	if (argc && (argc > 1 || strcmp(argv[0], "once"))) {
-		out_refuse(&s->out, "'%s': only once is allowed here", argv[argc - 1]);
+	if (s->argc && (s->argc > 1 || strcmp(s->argv[0], "once"))) {
+		out_refuse(&s->out, "'%s': only once is allowed here", s->argv[s->argc - 1]);
 		return;
 	}
 	s->memory = take(s);
 	if (!s->memory)
 		return;
 	s->memory_order = SAMPLE_ORDER;
-	s->redraws = !argc && s->out.format == OUT_TEXT;
+	s->redraws = !s->argc && s->out.format == OUT_TEXT;
 	s->wait_until = time_now_ns() + SECOND_NS;
 	s->wait = wait_a_second;
 }
 
 const struct command top_commands[] = {
-	{ "top", "[once]", "load of VMs and CPUs by the second, until q", "top once", top },
+	{ "top", "[once]", "load of VMs and CPUs by the second, until q", "top once", top, NO_VM, 1 },
 	{ 0 },
 };

@@ -16,14 +16,13 @@ static uint64_t mib(const struct config_vm *c)
 	return (c->ram_low + c->ram_high) / MIB;
 }
 
-static void list(struct session *s, unsigned argc, char **argv)
+static void list(struct session *s)
 {
 	static const struct out_column columns[] = {
 		{ "name", 20 }, { "state", 16 }, { "vcpus", -5 }, { "memory_mib", -10 },
 		{ "resident_kib", -12 }, { "resets", -6 }, { "crash", 5 },
 	};
 
-	(void)argc, (void)argv;
 	out_table(&s->out, "vms", columns, ARRAY_SIZE(columns));
 	for (unsigned i = 0; i < CONFIG_MAX_VMS; i++) {
 		const struct vm *vm = vms[i];
@@ -50,16 +49,14 @@ static const char *vcpu_state_name(enum vcpu_state st)
 	return names[st];
 }
 
-static void show(struct session *s, unsigned argc, char **argv)
+static void show(struct session *s)
 {
 	static const struct out_column columns[] = {
 		{ "vcpu", -4 }, { "state", 16 }, { "cpu", -3 }, { "run_ms", -10 }, { "exits", -12 },
 	};
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	const struct config_vm *c;
 
-	if (!vm)
-		return;
 	c = &vm->config;
 	out_str(&s->out, "name", "%s", c->name);
 	out_str(&s->out, "state", "%s", vm_state_name(vm->state));
@@ -116,10 +113,8 @@ static bool wait_for_state(struct session *s)
 	return true;
 }
 
-static void wait_for(struct session *s, struct vm *vm, enum vm_state want, const char *done)
+static void wait_for(struct session *s, enum vm_state want, const char *done)
 {
-	s->vm = vm;
-	hv_snprintf(s->vm_name, sizeof(s->vm_name), "%s", vm->config.name);
 	s->want = want;
 	s->done = done;
 	s->wait_until = time_now_ns() + PATIENCE_NS;
@@ -141,17 +136,17 @@ static void order(struct session *s, struct vm *vm, enum vm_request r, enum vm_s
 		  const char *done)
 {
 	if (vm_order(vm, r, "by the monitor"))
-		wait_for(s, vm, want, done);
+		wait_for(s, want, done);
 	else
 		out_refuse(&s->out, "vm '%s' is busy with another request: try again", vm->config.name);
 }
 
-static void start(struct session *s, unsigned argc, char **argv)
+static void start(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	struct hv_error err;
 
-	if (!vm || !is_in(s, vm, BIT(VM_STOPPED)))
+	if (!is_in(s, vm, BIT(VM_STOPPED)))
 		return;
 	if (vm_start(vm, &err))
 		out_refuse(&s->out, "vm '%s' does not start: %s", vm->config.name, err.text);
@@ -159,41 +154,41 @@ static void start(struct session *s, unsigned argc, char **argv)
 		out_done(&s->out, "vm '%s': started", vm->config.name);
 }
 
-static void pause(struct session *s, unsigned argc, char **argv)
+static void pause(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
-	if (vm && is_in(s, vm, BIT(VM_RUNNING)))
+	if (is_in(s, vm, BIT(VM_RUNNING)))
 		order(s, vm, VM_REQ_PAUSE, VM_PAUSED, "paused");
 }
 
-static void resume(struct session *s, unsigned argc, char **argv)
+static void resume(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
-	if (!vm || !is_in(s, vm, PAUSED))
+	if (!is_in(s, vm, PAUSED))
 		return;
 	vm_resume(vm, vm->state);
 	out_done(&s->out, "vm '%s': goes on", vm->config.name);
 }
 
-static void reset(struct session *s, unsigned argc, char **argv)
+static void reset(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 
-	if (vm && is_in(s, vm, LIVE))
+	if (is_in(s, vm, LIVE))
 		order(s, vm, VM_REQ_RESET, VM_RUNNING, "reset");
 }
 
-static void stop(struct session *s, unsigned argc, char **argv)
+static void stop(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
-	bool force = argc > 1 && !strcmp(argv[1], "--force");
+	struct vm *vm = s->vm;
+	bool force = s->argc > 1 && !strcmp(s->argv[1], "--force");
 
-	if (!vm || !is_in(s, vm, LIVE))
+	if (!is_in(s, vm, LIVE))
 		return;
-	if (argc > 1 && !force) {
-		out_refuse(&s->out, "'%s': only --force is allowed here", argv[1]);
+	if (s->argc > 1 && !force) {
+		out_refuse(&s->out, "'%s': only --force is allowed here", s->argv[1]);
 		return;
 	}
 	if (force || vm->state != VM_RUNNING) {
@@ -201,16 +196,16 @@ static void stop(struct session *s, unsigned argc, char **argv)
 		return;
 	}
 	platform_power_button(vm);
-	wait_for(s, vm, VM_STOPPED, "stopped");
+	wait_for(s, VM_STOPPED, "stopped");
 }
 
-static void destroy(struct session *s, unsigned argc, char **argv)
+static void destroy(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	char name[CONFIG_NAME_LEN];
 	unsigned index;
 
-	if (!vm || !is_in(s, vm, BIT(VM_STOPPED)))
+	if (!is_in(s, vm, BIT(VM_STOPPED)))
 		return;
 	index = vm->index;
 	memcpy(name, vm->config.name, sizeof(name));
@@ -222,19 +217,19 @@ static void destroy(struct session *s, unsigned argc, char **argv)
 
 /* ---- settings ------------------------------------------------------------------------ */
 
-static void create(struct session *s, unsigned argc, char **argv)
+static void create(struct session *s)
 {
 	struct hv_error err = { "" };
 	struct config_vm c;
 	struct vm *vm;
 
-	if (!argc || vm_find(argv[0])) {
-		out_refuse(&s->out, argc ? "there is a VM '%s' already" : "a name is needed%s",
-			   argc ? argv[0] : "");
+	if (!s->argc || vm_find(s->argv[0])) {
+		out_refuse(&s->out, s->argc ? "there is a VM '%s' already" : "a name is needed%s",
+			   s->argc ? s->argv[0] : "");
 		return;
 	}
-	if (!settings_begin(&c, argv[0], &err) ||
-	    !settings_apply(&c, argc - 1, argv + 1, SETTINGS_ALL, &err) || !settings_check(&c, &err)) {
+	if (!settings_begin(&c, s->argv[0], &err) ||
+	    !settings_apply(&c, s->argc - 1, s->argv + 1, SETTINGS_ALL, &err) || !settings_check(&c, &err)) {
 		out_refuse(&s->out, "%s", err.text);
 		return;
 	}
@@ -268,20 +263,18 @@ static bool wait_and_place(struct session *s)
 	return true;
 }
 
-static void set(struct session *s, unsigned argc, char **argv)
+static void set(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	struct hv_error err = { "" };
 	struct config_vm c;
 
-	if (!vm)
-		return;
-	if (argc < 2) {
+	if (s->argc < 2) {
 		out_refuse(&s->out, "what? SETTING=VALUE ..., vm show NAME shows the settings");
 		return;
 	}
 	c = vm->config;
-	if (!settings_apply(&c, argc - 1, argv + 1, SETTINGS_LIVE, &err) || !settings_check(&c, &err)) {
+	if (!settings_apply(&c, s->argc - 1, s->argv + 1, SETTINGS_LIVE, &err) || !settings_check(&c, &err)) {
 		out_refuse(&s->out, "%s", err.text);
 		return;
 	}
@@ -303,33 +296,31 @@ static void set(struct session *s, unsigned argc, char **argv)
 		return;
 	}
 	vm->config = c;
-	wait_for(s, vm, VM_PAUSED, "");
+	wait_for(s, VM_PAUSED, "");
 	s->wait = wait_and_place;
 	s->no_cancel = true;
 }
 
-static void nmi(struct session *s, unsigned argc, char **argv)
+static void nmi(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	uint64_t index = 0;
 
-	if (!vm || !is_in(s, vm, BIT(VM_RUNNING)))
+	if (!is_in(s, vm, BIT(VM_RUNNING)))
 		return;
-	if (argc > 1 && words_number(argv[1], 0, vm->vcpu_count - 1, &index)) {
-		out_refuse(&s->out, "'%s': vCPUs 0 to %u are there", argv[1], vm->vcpu_count - 1);
+	if (s->argc > 1 && words_number(s->argv[1], 0, vm->vcpu_count - 1, &index)) {
+		out_refuse(&s->out, "'%s': vCPUs 0 to %u are there", s->argv[1], vm->vcpu_count - 1);
 		return;
 	}
 	vcpu_kick(vm->vcpu[index], VCPU_REQ_NMI);
 	out_done(&s->out, "vm '%s': an NMI is sent to vCPU %u", vm->config.name, (unsigned)index);
 }
 
-static void crash(struct session *s, unsigned argc, char **argv)
+static void crash(struct session *s)
 {
-	struct vm *vm = session_find_vm(s, argc, argv);
+	struct vm *vm = s->vm;
 	uint32_t at = 0;
 
-	if (!vm)
-		return;
 	if (!vm->crash.len) {
 		out_refuse(&s->out, "vm '%s' has not failed", vm->config.name);
 		return;
@@ -349,19 +340,20 @@ static void crash(struct session *s, unsigned argc, char **argv)
 }
 
 const struct command vm_commands[] = {
-	{ "vm list", "", "all VMs with their state", "vm list", list },
-	{ "vm show", "NAME", "settings, state and vCPUs of a VM", "vm show web", show },
+	{ "vm list", "", "all VMs with their state", "vm list", list, NO_VM, 0 },
+	{ "vm show", "NAME", "settings, state and vCPUs of a VM", "vm show web", show, OF_VM, 1 },
 	{ "vm create", "NAME [like=OTHER] [SETTING=VALUE]...", "makes a VM, stopped",
-	  "vm create web2 like=web memory-mib=128", create },
-	{ "vm start", "NAME", "loads the images and lets it run", "vm start web", start },
-	{ "vm pause", "NAME", "holds its vCPUs", "vm pause web", pause },
-	{ "vm resume", "NAME", "lets a paused VM go on", "vm resume web", resume },
-	{ "vm reset", "NAME", "as its reset button", "vm reset web", reset },
-	{ "vm stop", "NAME [--force]", "presses its power button, or ends it at once", "vm stop web", stop },
-	{ "vm destroy", "NAME", "removes a stopped VM; its memory is free", "vm destroy web", destroy },
+	  "vm create web2 like=web memory-mib=128", create, NO_VM, WORDS_MAX },
+	{ "vm start", "NAME", "loads the images and lets it run", "vm start web", start, OF_VM, 1 },
+	{ "vm pause", "NAME", "holds its vCPUs", "vm pause web", pause, OF_VM, 1 },
+	{ "vm resume", "NAME", "lets a paused VM go on", "vm resume web", resume, OF_VM, 1 },
+	{ "vm reset", "NAME", "as its reset button", "vm reset web", reset, OF_VM, 1 },
+	{ "vm stop", "NAME [--force]", "presses its power button, or ends it at once",
+	  "vm stop web", stop, OF_VM, 2 },
+	{ "vm destroy", "NAME", "removes a stopped VM; its memory is free", "vm destroy web", destroy, OF_VM, 1 },
 	{ "vm set", "NAME SETTING=VALUE...", "changes settings now, or for its next start",
-	  "vm set web weight=200 cap=50", set },
-	{ "vm nmi", "NAME [VCPU]", "sends an NMI, as a debug button would", "vm nmi web", nmi },
-	{ "vm crash", "NAME", "the record of its last failure", "vm crash web", crash },
+	  "vm set web weight=200 cap=50", set, OF_VM, WORDS_MAX },
+	{ "vm nmi", "NAME [VCPU]", "sends an NMI, as a debug button would", "vm nmi web", nmi, OF_VM, 2 },
+	{ "vm crash", "NAME", "the record of its last failure", "vm crash web", crash, OF_VM, 1 },
 	{ 0 },
 };

@@ -85,7 +85,7 @@ static void finish(void)
 		prompt();
 }
 
-static void page(struct session *s, unsigned argc, char **argv)
+static void page(struct session *s)
 {
 	uint64_t lines = 0;
 
@@ -93,11 +93,11 @@ static void page(struct session *s, unsigned argc, char **argv)
 		out_refuse(&s->out, "only answers at the console are shown by the page");
 		return;
 	}
-	if (argc > 1 || (argc && strcmp(argv[0], "off") && words_number(argv[0], 3, 1000, &lines))) {
+	if (s->argc > 1 || (s->argc && strcmp(s->argv[0], "off") && words_number(s->argv[0], 3, 1000, &lines))) {
 		out_refuse(&s->out, "the screen's height is needed, 3 to 1000 lines, or off");
 		return;
 	}
-	if (argc)
+	if (s->argc)
 		pager.height = (unsigned)lines;
 	if (pager.height)
 		out_done(&s->out, "answers stop after a page of %u lines", pager.height);
@@ -106,7 +106,7 @@ static void page(struct session *s, unsigned argc, char **argv)
 }
 
 const struct command monitor_commands[] = {
-	{ "page", "[LINES|off]", "how high the screen is where long answers stop", "page 50", page },
+	{ "page", "[LINES|off]", "how high the screen is where long answers stop", "page 50", page, NO_VM, 1 },
 	{ 0 },
 };
 

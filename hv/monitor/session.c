@@ -6,10 +6,10 @@
 #include "hv/time.h"
 #include "mm/frame.h"
 
-static void help(struct session *s, unsigned argc, char **argv);
+static void help(struct session *s);
 
 static const struct command own_commands[] = {
-	{ "help", "[COMMAND]", "lists the commands, or tells of one", "help vm stop", help },
+	{ "help", "[COMMAND]", "lists the commands, or tells of one", "help vm stop", help, NO_VM, WORDS_MAX },
 	{ 0 },
 };
 
@@ -50,13 +50,13 @@ static const struct command *find(unsigned argc, char **argv, unsigned *words)
 	return NULL;
 }
 
-static void help(struct session *s, unsigned argc, char **argv)
+static void help(struct session *s)
 {
 	static const struct out_column columns[] = { { "command", 42 }, { "help", 40 } };
 	unsigned words;
 
-	if (argc) {
-		const struct command *c = find(argc, argv, &words);
+	if (s->argc) {
+		const struct command *c = find(s->argc, s->argv, &words);
 
 		if (!c) {
 			out_refuse(&s->out, "there is no such command: help lists them");
@@ -95,6 +95,45 @@ static bool take_json(struct words *w)
 	return json;
 }
 
+static void list_names(char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = 0;
+	for (unsigned i = 0; i < CONFIG_MAX_VMS && n < size; i++)
+		if (vms[i])
+			n += hv_snprintf(buf + n, size - n, "%s%s", n ? ", " : "", vms[i]->config.name);
+}
+
+/* The VM that the first word names; false after a refusal that lists those there are. */
+static bool find_vm(struct session *s)
+{
+	char names[CONFIG_MAX_VMS * (CONFIG_NAME_LEN + 2)];
+
+	s->vm = s->argc ? vm_find(s->argv[0]) : NULL;
+	if (s->vm) {
+		hv_snprintf(s->vm_name, sizeof(s->vm_name), "%s", s->vm->config.name);
+		return true;
+	}
+	list_names(names, sizeof(names));
+	if (!s->argc)
+		out_refuse(&s->out, "which VM? there are: %s", names[0] ? names : "none");
+	else
+		out_refuse(&s->out, "there is no VM '%s': there are: %s", s->argv[0], names[0] ? names : "none");
+	return false;
+}
+
+static void run(struct session *s, const struct command *c)
+{
+	s->vm = NULL;
+	if ((c->of == OF_VM || (c->of == OF_VM_IF_NAMED && s->argc)) && !find_vm(s))
+		return;
+	if (s->argc > c->most)
+		out_refuse(&s->out, "'%s' is too much: %s %s", s->argv[c->most], c->name, c->args);
+	else
+		c->run(s);
+}
+
 static void dispatch(struct session *s)
 {
 	struct words *w = &s->words;
@@ -106,8 +145,10 @@ static void dispatch(struct session *s)
 		return;
 	}
 	c = find(w->count, w->word, &words);
+	s->argc = w->count - words;
+	s->argv = w->word + words;
 	if (c)
-		c->run(s, w->count - words, w->word + words);
+		run(s, c);
 	else
 		out_refuse(&s->out, "there is no command '%s%s%s': help lists them", w->word[0],
 			   w->count > 1 ? " " : "", w->count > 1 ? w->word[1] : "");
@@ -149,33 +190,6 @@ void session_cancel(struct session *s)
 	if (!s->redraws)
 		out_refuse(&s->out, "not waited for any longer; what was asked for goes on");
 	s->wait = NULL;
-}
-
-/* ---- VMs ---------------------------------------------------------------------------- */
-
-static void list_names(char *buf, size_t size)
-{
-	size_t n = 0;
-
-	buf[0] = 0;
-	for (unsigned i = 0; i < CONFIG_MAX_VMS && n < size; i++)
-		if (vms[i])
-			n += hv_snprintf(buf + n, size - n, "%s%s", n ? ", " : "", vms[i]->config.name);
-}
-
-struct vm *session_find_vm(struct session *s, unsigned argc, char **argv)
-{
-	struct vm *vm = argc ? vm_find(argv[0]) : NULL;
-	char names[CONFIG_MAX_VMS * (CONFIG_NAME_LEN + 2)];
-
-	if (vm)
-		return vm;
-	list_names(names, sizeof(names));
-	if (!argc)
-		out_refuse(&s->out, "which VM? there are: %s", names[0] ? names : "none");
-	else
-		out_refuse(&s->out, "there is no VM '%s': there are: %s", argv[0], names[0] ? names : "none");
-	return NULL;
 }
 
 struct vm *session_vm(const struct session *s)

@@ -20,10 +20,12 @@ struct session {
 	enum out_format format;
 	struct out out;
 	struct words words;
+	unsigned argc; /* the words after the command's name */
+	char **argv;
 	/* Of a command that waits: true when it has said what there was to say. */
 	bool (*wait)(struct session *s);
 	uint64_t wait_until; /* ns */
-	struct vm *vm;	     /* it may be gone by then: session_vm() */
+	struct vm *vm;	     /* that the command is of; it may be gone by then: session_vm() */
 	char vm_name[CONFIG_NAME_LEN];
 	enum vm_state want;
 	const char *done;
@@ -39,7 +41,9 @@ struct command {
 	const char *args;
 	const char *help;
 	const char *example;
-	void (*run)(struct session *s, unsigned argc, char **argv); /* words after the name */
+	void (*run)(struct session *s);
+	enum { NO_VM, OF_VM, OF_VM_IF_NAMED } of; /* the first word names it: s->vm, or NULL */
+	unsigned most;				  /* words after the name */
 };
 
 /* Terminated by an entry without name. */
@@ -56,8 +60,6 @@ void session_cancel(struct session *s);
 /* At each turn of the monitor: ends the machine a moment after a command has said so. */
 void system_poll_end(void);
 
-/* The VM that the first word names; NULL after a refusal that lists those there are. */
-struct vm *session_find_vm(struct session *s, unsigned argc, char **argv);
 /* The VM that is waited for, or NULL: it is gone. */
 struct vm *session_vm(const struct session *s);
 

@@ -136,8 +136,9 @@ def test_refusals(program):
     assert "error" in p.run("vm", "set", "only", "vcpus=2", code=1)
     assert "error" in p.run("vm", "start", "only", code=1)
     assert "error" in p.run("poweroff", code=1)
-    for more in (["nobody"], ["only", "0"]):
-        assert "error" in p.run("irq", *more, code=1)
+    for wrong in ("irq nobody", "irq only 0", "vm list only", "vm show only 0", "mem only 0", "exits",
+                  "trace nobody", "dirty off only now"):
+        assert "error" in p.run(*wrong.split(), code=1), wrong
     assert 0 in {r["cpu"] for r in p.run("irq")["host"]}
     assert "error" in p.run("top", "twice", code=1)
     seen = p.run("top")
