@@ -375,18 +375,19 @@ def test_how_long_faults_take(control):
     """Timed only while that is on; forgotten on demand; a paused VM's at once as well."""
     m, c, ask = control(idle_vm("only", 'max-leaf = "4K";'), [GUEST])
     m.expect("vm 'only': 1 vCPUs", 120)
-    seen = ask("faults only")
-    assert seen["timed"] is False and seen["slow"] > 0 and not seen["latency"]
+
+    def settled(least):
+        while (seen := ask("faults only"))["slow"] < least or (time.sleep(0.3), ask("faults only"))[1] != seen:
+            pass
+        return seen
 
     def after_reset():
-        before = ask("faults only")
+        before = settled(0)
         ask("vm reset only")
-        while ask("faults only")["slow"] < before["slow"] + 2:
-            time.sleep(0.05)
-        while (seen := ask("faults only")) != ask("faults only"):
-            time.sleep(0.2)
-        return before, seen
+        return before, settled(before["slow"] + 2)
 
+    seen = settled(2)
+    assert seen["timed"] is False and not seen["latency"]
     ask("faults only --time on")
     before, seen = after_reset()
     assert seen["timed"] is True
