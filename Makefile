@@ -23,8 +23,8 @@ PURE := hv/status.c hv/fmt.c hv/exit.c hv/histogram.c $(sort $(wildcard hv/dev/*
 	npte.c npte_edge.c region.c) \
 	$(wildcard $(addprefix hv/monitor/,line.c out.c json.c words.c mux.c pager.c)) \
 	$(wildcard vmx/vmx_exit_decode.c vmx/vmx_caps.c) svm/svm_exit_decode.c svm/svm_caps.c \
-	drivers/acpi.c boot/efi_memmap.c boot/edit.c $(wildcard boot/config*.c)
-BOOT := boot/efi_main.c boot/editor.c boot/efi_con.c boot/efi_file.c boot/efi_saved.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c
+	drivers/acpi.c drivers/pci_uart.c boot/efi_memmap.c boot/edit.c $(wildcard boot/config*.c)
+BOOT := boot/efi_main.c boot/editor.c boot/efi_con.c boot/efi_file.c boot/efi_cpus.c boot/efi_exit.c boot/libc.c boot/efi_saved.c
 HV   := $(filter-out $(PURE), $(wildcard hv/*.c hv/monitor/*.c mm/*.c vmx/*.c svm/*.c drivers/*.c)) \
 	$(wildcard hv/*.S vmx/*.S svm/*.S)
 
